@@ -43,15 +43,15 @@ from lib.serving.front import (
     server,
     streamlit_parts,
 )
-from lib.serving.front.board_route import BoardRoute, RouteLimits
 from lib.serving.front.closed_sessions import ClosedSessions
+from lib.serving.front.overview_route import OverviewRoute, RouteLimits
 from lib.serving.front.request_pace import RequestPace
 from lib.serving.front.shared_route import MailRoute, SharedRoute
 from lib.serving.operations import OpenTabs
 from lib.settings import Settings
 from lib.share import LinkPages, Unsubscriber, posting, watching
 from lib.ui import streamlit_compat
-from lib.ui.audience import board as audience_board
+from lib.ui.audience import overview
 from lib.ui.kit import sign_in, sign_in_methods
 from lib.ui.kit.media import OwnedMedia, script_owner
 from lib.wire import private
@@ -64,7 +64,7 @@ COLORS = f"{palette.variables(palette.LIGHT, 'light-')} {palette.variables(palet
 STYLE = f":root {{ {COLORS} }}\n" + (Path(__file__).parent / "lib/ui/kit/style.css").read_text("utf-8")
 HEAVY = ("pandas", "pyarrow.parquet", "plotly.graph_objects", "scipy.sparse", "captcha.image", "jwt")
 DOWNLOADS = 64  # at the same time: Streamlit makes them, and sends large tables, on the loop's own threads
-REMOTE_THREADS, REMOTE_SHARE = 128, 8  # boards that wait for a remote service, in all and of one person
+REMOTE_THREADS, REMOTE_SHARE = 128, 8  # overviews that wait for a remote service, in all and of one person
 DEMO = "This is a demo: it listens on this machine alone; sign in as viewer, manager or admin, password demo."
 
 
@@ -93,7 +93,7 @@ def _may_read(installation: connect.Installation, file: str, cookies: str) -> bo
     return isinstance(media, OwnedMedia) and owner is not None and media.belongs_to(file, owner)
 
 
-def _board_limits(settings: Settings) -> RouteLimits:
+def _overview_limits(settings: Settings) -> RouteLimits:
     """As many answers at a time as queries; more where they are waited for while another machine computes."""
     if settings.remote.base_url:
         return RouteLimits(REMOTE_THREADS, REMOTE_SHARE, settings.remote.answer_seconds)
@@ -114,11 +114,11 @@ def application(settings: Settings) -> ASGIApp:
         may_read=partial(_may_read, installation),
         origins=settings.origins,
     )
-    board = Middleware(
-        BoardRoute,
+    overview_route = Middleware(
+        OverviewRoute,
         person_of=installation.cookies.person,
         answers=BoardAnswers(settings),
-        limits=_board_limits(settings),
+        limits=_overview_limits(settings),
         origins=settings.origins,
         tally=access.desk_tally,
     )
@@ -126,8 +126,8 @@ def application(settings: Settings) -> ASGIApp:
     shares = Middleware(SharedRoute, pages, tally=access.desk_tally)
     stop = Unsubscriber.of(access.store.engine, access.audit, settings.address).stop
     mail = Middleware(MailRoute, stop, access.desk_tally)
-    modules = {audience_board.FILE: audience_board.SCRIPT}
-    figures = {"audience": audience_board.ADDRESS}
+    modules = {overview.FILE: overview.SCRIPT}
+    figures = {"audience": overview.ADDRESS}
     document = Middleware(DeskDocument, Preloads(streamlit_compat.STATIC), STYLE, modules, figures)
     socket = Middleware(
         DeskSocket,
@@ -140,7 +140,7 @@ def application(settings: Settings) -> ASGIApp:
     agents = Middleware(agent_route, settings=settings)
     use = rates.use if (rates := access.desk_tally("rate")) else None
     pace = Middleware(RequestPace, installation.cookies.has_signed, use=use)
-    apart = [pace, apis, agents, shares, signing_in, board, mail]
+    apart = [pace, apis, agents, shares, signing_in, overview_route, mail]
     middleware = [*apart, routes, socket, *provider, tabs, document]
     desk = st.App(DESK, middleware=middleware, lifespan=preload, secrets=installation.secrets or None)
     # The scripts of the page that Streamlit serves.

@@ -4,11 +4,11 @@
   const QUIET = 400
   const LONGEST = 20000
   const FIGURES = "[data-testid=stMetricValue], [data-testid=stMetricDelta], .js-line, .point, .fig-value, .delta, .course, td .value, th .value"
-  const roots = [...document.querySelectorAll("*")].map((node) => node.shadowRoot)
-  const boards = roots.filter((root) => root?.querySelector(".board"))
+  const inside = [...document.querySelectorAll("*")].map((node) => node.shadowRoot)
+  const roots = inside.filter((root) => root?.querySelector(".panel"))
   const app = document.querySelector("[data-testid=stApp]")
   const isRunning = () => app.dataset.testScriptState !== "notRunning"
-  const element = [document, ...boards].map((root) => root.querySelector(find)).find(Boolean)
+  const element = [document, ...roots].map((root) => root.querySelector(find)).find(Boolean)
   if (!element) throw new Error(`Nothing to click: ${find}`)
 
   const isOf = (node) => node.nodeType === 1 && (node.matches(FIGURES) || node.querySelector(FIGURES) !== null)
@@ -26,7 +26,7 @@
     }
     const watch = new MutationObserver((changes) => changes.some(isFigure) && requestAnimationFrame(seen))
     const what = { subtree: true, childList: true, characterData: true, attributeFilter: ["d", "hidden"] }
-    for (const root of [document.body, ...boards]) watch.observe(root, what)
+    for (const root of [document.body, ...roots]) watch.observe(root, what)
     const wasDisabled = element.disabled
     const select = element.closest("select")
     if (select) select.value = element.value

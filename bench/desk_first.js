@@ -3,15 +3,15 @@
 (() => {
   const QUIET = 800
   const LONGEST = 30000
-  const BOARD = ".tranche-board"
+  const OVERVIEW = ".tranche-overview"
   const FIGURE = ".fig-value"
   const WATCHED = { subtree: true, childList: true, characterData: true }
   const found = { first: null, last: 0, shift: 0 }
   const roots = new Set()
   const note = () => {
-    const board = document.querySelector(BOARD)?.shadowRoot
-    if (board && !roots.has(board)) watch(board)
-    if (!board?.querySelector(FIGURE)) return
+    const overview = document.querySelector(OVERVIEW)?.shadowRoot
+    if (overview && !roots.has(overview)) watch(overview)
+    if (!overview?.querySelector(FIGURE)) return
     found.last = performance.now()
     found.first ??= found.last
   }

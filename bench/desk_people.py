@@ -4,7 +4,7 @@
 
 One person clicks in Chromium. The others are sessions without a browser, since twenty browsers would measure
 this machine: each clicks every five seconds on average, drawn with a fixed seed, and does what the page's
-board does for a click: it asks the route, has the first figure with the first line, then tells Streamlit.
+overview does for a click: it asks the route, has the first figure with the first line, then tells Streamlit.
 Ten of them share an account: clicks are throttled by account. One desk has SQLite; several are over one
 PostgreSQL, behind the nginx of `deploy/`.
 """
@@ -224,7 +224,7 @@ async def clicked_by(client: httpx.AsyncClient, socket: ClientConnection, value:
     """The milliseconds until the first figures for that value have come, and until all that belongs to it."""
     start = time.monotonic()
     about = {"project": "demo", "slicer": "delivery", "acts": [["include", [[COUNTRY, value]]]]}
-    async with client.stream("POST", "/board/answer", json=about) as answer:
+    async with client.stream("POST", "/overview/answer", json=about) as answer:
         answer.raise_for_status()
         lines = answer.aiter_lines()
         await anext(lines)

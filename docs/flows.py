@@ -32,7 +32,7 @@ from lib.figures.board.board_answers import BoardAnswers
 from lib.figures.query.card import default_cards
 from lib.reporting.models import AudienceQuery, InfoQuery
 from lib.serving import connect
-from lib.serving.front.board_route import BoardRequest
+from lib.serving.front.overview_route import OverviewRequest
 from lib.settings import Settings
 from lib.slicers.warehouse import Warehouse
 from lib.ui.deals.changes.creation import CreationPlan, FormSource, package_creation
@@ -186,7 +186,7 @@ def flows(settings: Settings) -> dict[str, Callable[[int], object]]:
 
     def click(number: int) -> object:
         """A value of a leaderboard is clicked."""
-        request = BoardRequest(**ABOUT, acts=[["include", [[card.name, values[number]]]]])
+        request = OverviewRequest(**ABOUT, acts=[["include", [[card.name, values[number]]]]])
         return list(board.lines(request, person, Deadline(60)))
 
     def ask(number: int) -> object:
@@ -219,7 +219,7 @@ def flows(settings: Settings) -> dict[str, Callable[[int], object]]:
         return result
 
     return {
-        "A click on the board": click,
+        "A click on the overview": click,
         "An embedded question": ask,
         "A draft becomes a package": create,
         "A file is imported": import_,

@@ -48,7 +48,7 @@ SCREENS: dict[str, tuple[str, Clicks]] = {
 IDLE = """() => {
     const busy = !document.querySelector('[data-testid=stApp][data-test-script-state=notRunning]')
         || document.querySelector('[data-testid=stSkeleton], [data-testid=stSpinner]')
-        || window.trancheBoard?.root.getAttribute('aria-busy') === 'true'
+        || window.trancheOverview?.root.getAttribute('aria-busy') === 'true'
         || [...document.querySelectorAll('[data-testid=stIconMaterial]')].some(
             (icon) => icon.textContent === 'hourglass_top')
     window.idle = busy ? undefined : window.idle ?? performance.now()

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from lib.ui.admin import firing
-from lib.ui.audience import board, board_controls, moved_tab, own_metrics, records_tab, sharing, split
+from lib.ui.audience import moved_tab, overview, overview_controls, own_metrics, records_tab, sharing, split
 from lib.ui.deals.insight import recorded_changes
 from lib.ui.deals.new_package import from_audience
 from lib.ui.kit import frame
@@ -16,13 +16,13 @@ firing.at_start(context.clients)
 bar.draw(
     context,
     actions=(from_audience.draw_link, own_metrics.draw_dialog),
-    more=board_controls.menu_parts(context),
+    more=overview_controls.menu_parts(context),
     beside_filters=from_audience.draw_package,
     send=sharing.draw,
 )
-with st.container(key=board.container_key(context)):
-    board_controls.draw(context)
-    board.draw(context)
+with st.container(key=overview.container_key(context)):
+    overview_controls.draw(context)
+    overview.draw(context)
 with st.container(key="lower"):
     with st.container(key="split_tab"):
         split.draw(context)

@@ -1,4 +1,4 @@
-"""Reads the components of rows and the board in an AppTest, and sends clicks to them."""
+"""Reads the components of rows and the overview in an AppTest, and sends clicks to them."""
 
 import json
 from typing import Any
@@ -7,7 +7,7 @@ import pandas as pd
 from streamlit.testing.v1 import AppTest
 
 from lib.figures.board.board_answers import BoardAnswers
-from lib.serving.front.board_route import BoardRequest
+from lib.serving.front.overview_route import OverviewRequest
 from lib.settings import Settings
 from lib.ui.kit.frame import CONTEXT
 from lib.wire.deadline import Deadline
@@ -31,12 +31,12 @@ def components(desk: AppTest) -> list[dict[str, Any]]:
 
 
 def asked(desk: AppTest) -> dict[str, Any] | None:
-    """What the board on the page is given: the question that it shows; None without a board."""
+    """What the overview on the page is given: the question that it shows; None without one."""
     return next((data for data in components(desk) if "params" in data), None)
 
 
 def answer(desk: AppTest) -> dict[str, Any]:
-    """The head and the cards that the board on the page draws, in the end; empty without a board."""
+    """The head and the cards that the overview on the page draws, in the end; empty without one."""
     data = asked(desk)
     if data is None:
         return {}
@@ -44,10 +44,10 @@ def answer(desk: AppTest) -> dict[str, Any]:
 
 
 def parts(desk: AppTest, params: dict[str, str], names: list[str], *acts: list[Any]) -> dict[str, Any]:
-    """What the board's route returns of these parts (or their error) after these clicks, in the end."""
+    """What the overview's route returns of these parts (or their error) after these clicks, in the end."""
     context = desk.session_state[CONTEXT]
     about = {"project": context.project, "slicer": context.slicer_name, "params": params}
-    request = BoardRequest(**about, acts=list(acts), parts=names)
+    request = OverviewRequest(**about, acts=list(acts), parts=names)
     found: dict[str, Any] = {}
     for line in BoardAnswers(Settings.current()).lines(request, context.person, Deadline(60)):
         found |= {name: line[name] for name in (*names, "error") if name in line}
@@ -56,13 +56,13 @@ def parts(desk: AppTest, params: dict[str, str], names: list[str], *acts: list[A
 
 
 def head(desk: AppTest) -> dict[str, Any]:
-    """The head of the board's answer: headline, chart and what is said about them."""
+    """The head of the overview's answer: headline, chart and what is said about them."""
     found: dict[str, Any] = answer(desk)["head"]
     return found
 
 
 def headline(desk: AppTest) -> dict[str, str]:
-    """The figures of the board's headline by title; empty without a board."""
+    """The figures of the overview's headline by title; empty without one."""
     figures = answer(desk).get("head", {}).get("figures", ())
     return {figure["title"]: figure["text"] for figure in figures}
 

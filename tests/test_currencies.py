@@ -23,7 +23,7 @@ from lib.reporting.answers import Estimate
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery
 from lib.reporting.watched import FigureHistory, FigureUnavailable
 from lib.serving import connect
-from lib.serving.front.board_route import BoardRequest
+from lib.serving.front.overview_route import OverviewRequest
 from lib.settings import Settings
 from lib.share import LinkPages
 from lib.share.alerts.check import check
@@ -123,7 +123,7 @@ def page(params: dict[str, str]) -> dict[str, str]:
 
 def part(settings: Settings, params: dict[str, str], name: str) -> Any:
     """A part of the board's answer."""
-    request = BoardRequest(project="p", slicer="money", params=page(params), parts=[name])
+    request = OverviewRequest(project="p", slicer="money", params=page(params), parts=[name])
     lines = BoardAnswers(settings).lines(request, ADA, Deadline(60))
     return [line[name] for line in lines if name in line][-1]
 
@@ -405,7 +405,7 @@ def changed(settings: Settings) -> Settings:
 def test_figures_of_two_currencies_are_not_compared(changed: Settings) -> None:
     """From 35 EUR to 35 USD there is no change: not in headline and rows, nor in what moved."""
     params = {"start": "2026-11-09", "end": "2026-11-15", "field": "spend", "cards": "country"}
-    request = BoardRequest(project="p", slicer="changed", params=params, parts=["head", "cards"])
+    request = OverviewRequest(project="p", slicer="changed", params=params, parts=["head", "cards"])
     lines = {line["part"]: line for line in BoardAnswers(changed).lines(request, ADA, Deadline(60))}
     figures = {figure["name"]: figure for figure in lines["head"]["head"]["figures"]}
     assert (figures["spend"]["text"], figures["spend"]["delta"]) == ("35.00 USD", "–")
@@ -453,7 +453,7 @@ def test_days_of_several_currencies_have_no_forecast(changed: Settings) -> None:
 def test_days_of_several_currencies_are_no_line(changed: Settings, last: str, value: float | None) -> None:
     """The chart draws euros after dollars as no line, as a table has no total of them."""
     params = {"start": "2026-11-02", "end": last, "field": "spend", "compare": ""}
-    request = BoardRequest(project="p", slicer="changed", params=params, parts=["head"])
+    request = OverviewRequest(project="p", slicer="changed", params=params, parts=["head"])
     lines = {line["part"]: line for line in BoardAnswers(changed).lines(request, ADA, Deadline(60))}
     assert {*lines["head"]["head"]["fields"]["spend"]["now"]["values"]} == {value}
 

@@ -27,7 +27,7 @@ from websockets.sync.client import connect as connect_socket
 from lib.people.attempts import FREE
 from lib.people.cookies import SignIn
 from lib.serving import connect
-from lib.serving.front import board_route, shared_route
+from lib.serving.front import overview_route, shared_route
 from lib.settings import Settings
 from lib.share.messages import work_of
 
@@ -108,7 +108,7 @@ def test_a_sign_out_holds_at_both(desks: Desks) -> None:
     def codes() -> list[int]:
         asked = {"json": {"project": "demo", "slicer": "delivery"}, "headers": {"Origin": desks.address}}
         return [
-            httpx.post(f"{at}/board/answer", cookies=cookies, timeout=60, **asked).status_code
+            httpx.post(f"{at}/overview/answer", cookies=cookies, timeout=60, **asked).status_code
             for at in (desks.address, *desks.addresses.values())
         ]
 
@@ -152,12 +152,16 @@ def test_mails_are_stopped_so_often_at_both(desks: Desks) -> None:
 
 def test_clicks_on_the_board_count_at_both(desks: Desks) -> None:
     """A person clicks 600 times a minute, and 60 times more at most."""
-    cookies, count = desks.session("viewer", time() + 3600), board_route.A_MINUTE + 100
+    cookies, count = desks.session("viewer", time() + 3600), overview_route.A_MINUTE + 100
     header = {"Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())}
     admitted = desks.admitted(
-        lambda http: http.post(board_route.PATH, content=b"unreadable", headers=header), count, "203.0.113.5"
+        lambda http: http.post(overview_route.PATH, content=b"unreadable", headers=header),
+        count,
+        "203.0.113.5",
     )
-    assert admitted in range(board_route.A_MINUTE, board_route.A_MINUTE + board_route.A_MINUTE // 10 + 1)
+    assert admitted in range(
+        overview_route.A_MINUTE, overview_route.A_MINUTE + overview_route.A_MINUTE // 10 + 1
+    )
 
 
 def test_visitors_sockets_count_at_both(desks: Desks) -> None:

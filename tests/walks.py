@@ -344,7 +344,7 @@ def change(
 
 @dataclass
 class Check:
-    """Compares what a page shows with the oracle's answers. `parts` are those of the board's route."""
+    """Compares what a page shows with the oracle's answers. `parts` are those of the overview's route."""
 
     oracle: Oracle
     parts: Parts

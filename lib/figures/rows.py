@@ -15,7 +15,7 @@ from lib.wire.text import straight
 
 Values = tuple[tuple[str, str], ...]
 Act = list[Any]
-"""Its kind, then what it is about: serving/front/board_route.py lists them, query/clicks.py applies them."""
+"""Its kind, then what it is about: overview_route.py lists them, query/clicks.py applies them."""
 ActReceipt = tuple[str, int]
 NO_RECEIPT: ActReceipt = ("", 0)
 

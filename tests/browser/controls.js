@@ -67,5 +67,5 @@ window.trancheRows = () =>
     return [[[table], JSON.parse(row.dataset.row.slice("row".length)), Object.fromEntries(cells)]]
   })
 
-/** Whether something still loads or runs, or the board is drawn before Streamlit has a place for it. */
-window.trancheIsBusy = () => Boolean(document.querySelector(".tranche-board:not([class*=st-key-] *), [data-testid=stApp]:not([data-test-script-state=notRunning]), [data-testid=stSkeleton], [data-stale=true]")) || [...all(document)].some(([element]) => element.getAttribute("aria-busy") === "true")
+/** Whether something still loads or runs, or the overview is drawn before Streamlit has a place for it. */
+window.trancheIsBusy = () => Boolean(document.querySelector(".tranche-overview:not([class*=st-key-] *), [data-testid=stApp]:not([data-test-script-state=notRunning]), [data-testid=stSkeleton], [data-stale=true]")) || [...all(document)].some(([element]) => element.getAttribute("aria-busy") === "true")

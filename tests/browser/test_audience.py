@@ -52,7 +52,7 @@ def chart(page: Page, key: str) -> dict[str, float]:
 def time_chart(page: Page) -> dict[str, float]:
     """Where the chart over time stands on the screen, brought into view."""
     settled(page)
-    locator = page.locator(".tranche-board .chart")
+    locator = page.locator(".tranche-overview .chart")
     locator.scroll_into_view_if_needed()
     box = locator.bounding_box()
     assert box is not None
@@ -198,7 +198,7 @@ def test_any_number_of_days_can_be_typed(audience: Page) -> None:
 
 
 def test_the_week_to_date_is_compared_with_the_same_part_of_the_last(audience: Page) -> None:
-    """The picker names the days that are compared, and the board has them: Monday to now a week earlier."""
+    """The picker names the days that are compared, the overview has them: Monday to now a week earlier."""
     settled(audience)
     audience.locator(".st-key-dates button").click()
     audience.get_by_role("radio", name="Week to date").click()
@@ -225,9 +225,9 @@ def test_stale_figures_are_dimmed_at_once(audience: Page) -> None:
             window.seen = []
             const label = document.querySelector('.st-key-dates'), before = label.innerText
             const look = () => {
-                const metric = trancheBoard.root.querySelector('.fig-value')
+                const metric = trancheOverview.root.querySelector('.fig-value')
                 const faded = at => Number(getComputedStyle(at).opacity)
-                const opacity = Math.min(faded(metric), faded(trancheBoard.host))
+                const opacity = Math.min(faded(metric), faded(trancheOverview.host))
                 const isNew = label.innerText.includes('Last 14 days')
                 if (isNew) window.seen.push([metric.innerText, opacity])
             }
@@ -349,7 +349,7 @@ def test_a_question_in_words_is_read_while_typed_and_asked_by_enter(
 ) -> None:
     """Its readings come without Enter; Enter asks what stands in the field, however fast it was typed: the
     figures are those of the day that it names."""
-    audience.locator(".tranche-board").get_by_role("button", name="Clicks").first.focus()
+    audience.locator(".tranche-overview").get_by_role("button", name="Clicks").first.focus()
     audience.keyboard.press("/")
     field = audience.get_by_label("A question in words")
     expect(field).to_be_focused()

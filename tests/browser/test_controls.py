@@ -192,7 +192,7 @@ SCENES: dict[str, Scene] = {
             "leaderboards/more": press,
             "leaderboards/more lines": press,
             "leaderboards/lower": press,
-            "board_controls/.*Cards.*|leaderboards_download": OPENS,
+            "overview_controls/.*Cards.*|leaderboards_download": OPENS,
         },
     ),
     "steps": Scene(
@@ -635,9 +635,9 @@ SCENES: dict[str, Scene] = {
 
 PATTERNS = [*FRAME, *BAR, *(pattern for scene in SCENES.values() for pattern in scene.controls)]
 HEADLINE = """() => Object.fromEntries(
-  [...document.querySelector(".tranche-board")?.shadowRoot.querySelectorAll(".fig") ?? []].map(
+  [...document.querySelector(".tranche-overview")?.shadowRoot.querySelectorAll(".fig") ?? []].map(
     figure => [figure.dataset.name, figure.querySelector(".fig-value").textContent]))"""
-SHOWN = """() => document.querySelector(".tranche-board").shadowRoot.querySelector(
+SHOWN = """() => document.querySelector(".tranche-overview").shadowRoot.querySelector(
   ".fig:has([aria-pressed=true])")?.dataset.name"""
 
 

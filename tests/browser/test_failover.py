@@ -15,7 +15,7 @@ from serving import free_port
 
 from browser.conftest import Visitor, enter, settled
 from browser.round_robin import RoundRobin, round_robin
-from browser.test_board import asked, expect_answer, quiet, value
+from browser.test_overview import asked, expect_answer, quiet, value
 
 AUDIENCE = "audience?project=demo&slicer=delivery"
 COUNTRIES = ["Germany", "France", "Japan", "United States"]
@@ -113,7 +113,7 @@ def test_the_other_desk_draws_the_page_again(desks: Desks, tab: Page, how: Signa
 
 
 def test_a_click_while_no_desk_answers_is_kept(desks: Desks, tab: Page) -> None:
-    """Clicks on the board around the end of its desk count once each."""
+    """Clicks on the overview around the end of its desk count once each."""
     number = desks.proxy.tabs[-1]
     value(tab, COUNTRIES[0]).click()
     desks.stop(number, signal.SIGKILL)

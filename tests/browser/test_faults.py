@@ -53,7 +53,7 @@ def test_the_figures_come_back(page: Page, elsewhere: str, reports: Proxy) -> No
     """Figures that fail are asked for again by themselves, and the question stays as it was."""
     reports.behavior = do.where(is_of_figures, do.instead(504, do.HTML, do.PAGE))
     enter(page, f"{elsewhere}/{AUDIENCE}&split=campaign_id")
-    failed = page.locator(".tranche-board").get_by_role("alert")
+    failed = page.locator(".tranche-overview").get_by_role("alert")
     expect(failed.filter(has_text="The service did not answer in time.").first).to_be_visible()
     asked = page.url
     reports.behavior = do.through

@@ -124,7 +124,7 @@ def test_the_colors_that_a_person_chooses_stay(page: Page, address: str) -> None
 
 
 def test_the_numbers_and_the_zone_that_a_person_chooses_stay(page: Page, address: str) -> None:
-    """Figures of board and Streamlit are written as chosen, and new questions ask in the zone chosen."""
+    """Figures of overview and Streamlit are written as chosen, and new questions ask in the zone chosen."""
     enter(page, f"{address}/audience?project=demo&slicer=delivery")
     first = page.locator(".fig-value").first
     english = first.inner_text()

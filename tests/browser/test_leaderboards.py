@@ -66,7 +66,7 @@ def test_a_narrow_card_of_long_names(address: str, page: Page, head: str, first:
         route.fulfill(response=response, body="\n".join(map(json.dumps, lines)))
 
     page.set_viewport_size({"width": 760, "height": 900})
-    page.route("**/board/answer", rename)
+    page.route("**/overview/answer", rename)
     enter(page, f"{address}/{LINK}")
     card = page.get_by_role("region", name="Country by ")
     expect(card.locator("tr.row .value").first).to_have_text(first)

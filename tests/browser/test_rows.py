@@ -222,11 +222,11 @@ def test_a_table_that_cannot_be_read_says_so(address: str, page: Page) -> None:
         else:
             route.continue_()
 
-    page.route("**/board/answer", fail_split)
+    page.route("**/overview/answer", fail_split)
     enter(page, f"{address}/{LINK}")
     split = page.locator(".st-key-split_rows")
     expect(split.get_by_role("alert")).to_contain_text("The desk can't be reached", timeout=30_000)
-    page.unroute("**/board/answer")
+    page.unroute("**/overview/answer")
     split.get_by_role("button", name="Try again").click()
     expect(split.get_by_role("grid")).to_be_visible()
     expect(split.get_by_role("alert")).to_have_count(0)

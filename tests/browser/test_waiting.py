@@ -72,15 +72,15 @@ def test_waiting_speaks_and_can_be_cancelled(tab: tuple[Page, str], database: ps
     page, address = tab
     database.execute("UPDATE pause SET seconds = 600")
     page.goto(address)
-    status = page.locator(".tranche-board").get_by_role("status")
+    status = page.locator(".tranche-overview").get_by_role("status")
     expect(status).to_contain_text("PostgreSQL, live")
     expect(status).to_contain_text(SECONDS)
     await_active(database, "sales", True)
     page.get_by_role("button", name="Cancel").click()
-    expect(page.locator(".tranche-board").get_by_role("alert")).to_contain_text("Cancelled")
+    expect(page.locator(".tranche-overview").get_by_role("alert")).to_contain_text("Cancelled")
     await_active(database, "sales", False)
     database.execute("UPDATE pause SET seconds = 0")
-    page.locator(".tranche-board").get_by_role("button", name="Try again").click()
+    page.locator(".tranche-overview").get_by_role("button", name="Try again").click()
     expect(page.locator(".fig-value").first).to_have_text("465")
 
 

@@ -14,7 +14,7 @@ from browser.conftest import enter, settled
 from lib.figures.board.board_answers import BoardAnswers
 from lib.figures.query import state
 from lib.serving import connect
-from lib.serving.front.board_route import BoardRequest
+from lib.serving.front.overview_route import OverviewRequest
 from lib.settings import Settings
 from lib.wire.deadline import Deadline
 
@@ -45,7 +45,7 @@ def test_the_screen_answers_its_link(home: Path, address: str, page: Page, seed:
     enter(page, f"{address}/audience?project=demo&slicer=delivery")
     trail = [step(page, draw) for _ in range(DRAWS)]
     settled(page)
-    expect(page.locator(".tranche-board")).not_to_have_attribute("aria-busy", "true")
+    expect(page.locator(".tranche-overview")).not_to_have_attribute("aria-busy", "true")
     assert not differences(page, home), (seed, trail, page.url)
 
 
@@ -55,7 +55,7 @@ def differences(page: Page, home: Path) -> list[tuple[str, str | None, str | Non
     params = {name: text for name, text in link.items() if state.is_state_param(name)}
     settings = Settings(home=home, demo=True)
     about = {name: link[name] for name in state.SLICER_PARAMS}
-    request = BoardRequest(**about, params=params, parts=["head", "cards"], locale="en-US")
+    request = OverviewRequest(**about, params=params, parts=["head", "cards"], locale="en-US")
     person = connect.installation(settings).people.get("manager")
     _, parts = BoardAnswers(settings).finish(request, person, Deadline(60))
     shown = page.evaluate(FIGURES) | page.evaluate(CELLS)
@@ -86,7 +86,7 @@ def step(page: Page, draw: np.random.Generator) -> str:
         elif act == "reload":
             page.reload(wait_until="commit")
         elif act == "drag":
-            box = page.locator(".tranche-board .chart").bounding_box()
+            box = page.locator(".tranche-overview .chart").bounding_box()
             if box:
                 first, last = sorted(draw.uniform(0.1, 0.8, 2))
                 page.mouse.move(box["x"] + first * box["width"], box["y"] + box["height"] / 2)

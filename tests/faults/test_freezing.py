@@ -76,7 +76,7 @@ def visitors() -> Iterator[list[Visitor]]:
 
 @pytest.fixture
 def come(running: Running, visitors: list[Visitor]) -> Come:
-    """Visitors of the desk, signed in as manager, on a page; its board asks in the name of `who`."""
+    """Visitors of the desk, signed in as manager, on a page; its overview asks in the name of `who`."""
     return partial(visit, running, visitors)
 
 

@@ -1,6 +1,6 @@
 """A visitor of a desk without a browser: what a browser would send and be sent.
 
-Over its WebSocket, and at the route of the board once that is on the page. Thirty of them are cheap, where
+Over its WebSocket, and at the route of the overview once that is on the page. Thirty of them are cheap, where
 thirty browsers are not.
 """
 
@@ -17,7 +17,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 
-from lib.serving.front import board_route
+from lib.serving.front import overview_route
 
 WAIT_SECONDS, LOOK_SECONDS = 60.0, 0.1
 TEXTS = {"markdown": "body", "alert": "body", "heading": "body", "metric": "label", "button": "label"}
@@ -26,12 +26,12 @@ TEXTS = {"markdown": "body", "alert": "body", "heading": "body", "metric": "labe
 class Visitor:
     """One session. `said` are the texts that the desk has shown so far.
 
-    `cookie` is the header of a browser in which somebody is signed in; the board is asked with it.
+    `cookie` is the header of a browser in which somebody is signed in; the overview is asked with it.
     """
 
     def __init__(self, address: str, page: str = "", query: str = "", cookie: str = "") -> None:
         self._page, self._query, self._cookie = page, query, cookie
-        self._board: _Board | None = None
+        self._overview: _Overview | None = None
         self.said: list[str] = []
         self._buttons: dict[str, str] = {}
         self._downloads: dict[str, str] = {}
@@ -53,16 +53,16 @@ class Visitor:
     def close(self) -> None:
         """Leave."""
         self._stack.close()
-        if self._board is not None:
-            self._board.leave()
+        if self._overview is not None:
+            self._overview.leave()
 
     def sees(self, *texts: str) -> bool:
         """Whether the desk shows all of these, in the end."""
         return self._until(lambda: all(any(text in said for said in self.said) for text in texts))
 
     def asks_for_figures(self) -> bool:
-        """Whether the board of the page is there and asks, in the end."""
-        return self._until(lambda: self._board is not None)
+        """Whether the overview of the page is there and asks, in the end."""
+        return self._until(lambda: self._overview is not None)
 
     def press(self, label: str) -> None:
         """Press the button of this label, once it is there."""
@@ -111,12 +111,12 @@ class Visitor:
             self._buttons[shown.label] = shown.id
         if kind == "download_button":
             self._downloads[shown.label] = shown.deferred_file_id
-        if kind == "bidi_component" and "params" in shown.json and self._board is None:
-            self._board = _Board(self._host, self._cookie, json.loads(shown.json), self.said)
+        if kind == "bidi_component" and "params" in shown.json and self._overview is None:
+            self._overview = _Overview(self._host, self._cookie, json.loads(shown.json), self.said)
 
 
-class _Board:
-    """The board of a page, which asks for its figures; their titles are `said` once they are there."""
+class _Overview:
+    """The overview of a page, which asks for its figures; their titles are `said` once they are there."""
 
     def __init__(self, host: str, cookie: str, question: dict[str, Any], said: list[str]) -> None:
         self._connection = HTTPConnection(host, timeout=WAIT_SECONDS)
@@ -124,7 +124,7 @@ class _Board:
         self._socket, self._said = self._connection.sock, said
         body = json.dumps({name: question[name] for name in ("project", "slicer", "params")})
         headers = {"Cookie": cookie, "Origin": f"http://{host}"}
-        self._connection.request("POST", board_route.PATH, body, headers)
+        self._connection.request("POST", overview_route.PATH, body, headers)
         threading.Thread(target=self._read, daemon=True).start()
 
     def leave(self) -> None:

@@ -16,7 +16,7 @@ from lib.figures.series import ChartLine
 from lib.people import Person
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery
 from lib.serving import connect
-from lib.serving.front.board_route import BoardRequest
+from lib.serving.front.overview_route import OverviewRequest
 from lib.settings import Settings
 from lib.share.documents import question as snapshots
 from lib.share.snapshot import chart as snapshot_chart
@@ -80,11 +80,11 @@ def slicer(settings: Settings) -> Slicer:
 
 @pytest.fixture(scope="module")
 def answer(settings: Settings) -> Callable[[dict[str, str]], dict[str, Any]]:
-    """The parts of a board's answer about the small demo, by name."""
+    """The parts of the overview's answer about the small demo, by name."""
     answers = BoardAnswers(settings)
 
     def parts(params: dict[str, str]) -> dict[str, Any]:
-        request = BoardRequest(
+        request = OverviewRequest(
             project="demo", slicer="delivery", params=DAYS | params, parts=["head", "split"]
         )
         return {line["part"]: line for line in answers.lines(request, MANAGER, Deadline(60))}
@@ -131,7 +131,7 @@ def test_quarters_are_not_called_by_their_first_month() -> None:
 
 @each
 def test_the_board_says_it(grain: Granularity, answer: Callable[[dict[str, str]], dict[str, Any]]) -> None:
-    """The board's chart has each bucket's label for its tooltip, and its tick; a split's rows the label."""
+    """The overview's chart has each bucket's label (tooltip) and its tick; a split's rows the label."""
     found = answer(
         {"grain": grain, "split": time_key_field(grain), "rows": "200", "chart": "table", "lower": "split"}
     )

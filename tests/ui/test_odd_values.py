@@ -1,4 +1,4 @@
-"""Odd values on the screen: in the picker, in pills, typed, pasted, clicked on the board, and in the URL.
+"""Odd values on the screen: in the picker, in pills, typed, pasted, clicked on the overview, and in the URL.
 
 odd_values.py has the table; tests/agents/python_client/test_odd_values.py asks engines, APIs and exports.
 """
@@ -103,7 +103,7 @@ def test_clicks_keep_and_leave_out_each_value(audience: Adding) -> None:
 
 
 def test_a_click_on_the_board_keeps_each_value(audience: Adding) -> None:
-    """The board's route answers a click on any value with the figure of that value alone."""
+    """The overview's route answers a click on any value with the figure of that value alone."""
     desk = audience()
     params = boards.asked(desk)["params"]
     for value, figure in FIGURES.items():

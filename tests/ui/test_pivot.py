@@ -382,7 +382,7 @@ def test_a_rule_for_all_rows() -> None:
 
 @pytest.mark.parametrize("chart", ["table", "pivot"])
 def test_the_route_answers_what_the_page_draws(visit: Visit, chart: str) -> None:
-    """After a click the board's route returns the table or pivot that the page draws after it."""
+    """After a click the overview's route returns the table or pivot that the page draws after it."""
     us = [[COUNTRY, "US"]]
     for act in (["order", "split", "clicks", "asc"], ["exclude", us], ["collapse", us]):
         desk = visit(chart=chart, lower="split")

@@ -18,7 +18,7 @@ from lib.figures.query import state
 from lib.people import Person
 from lib.reporting.models import InfoQuery
 from lib.serving import connect
-from lib.serving.front import board_route
+from lib.serving.front import overview_route
 from lib.settings import Settings
 from lib.slicers import zones
 from lib.slicers.models import Slicer
@@ -80,9 +80,9 @@ def test_the_route_of_figures_reads_the_cookies() -> None:
     body = json.dumps(
         {"project": "demo", "slicer": "delivery", "locale": "en-US", "zone": "Asia/Tokyo"}
     ).encode()
-    request = board_route.read(body, "fr", {"numbers": "de", "zone": "Europe%2FBerlin"})
+    request = overview_route.read(body, "fr", {"numbers": "de", "zone": "Europe%2FBerlin"})
     assert (numbers.read_language(request.numbers), context.read_zone(request.zone)) == ("de", BERLIN)
-    assert (board_route.read(body).locale, board_route.read(body).zone) == ("en-US", "")
+    assert (overview_route.read(body).locale, overview_route.read(body).zone) == ("en-US", "")
 
 
 def test_a_new_question_is_in_the_readers_zone(slicer: Slicer) -> None:
@@ -100,12 +100,12 @@ def test_a_slicer_without_such_zones_keeps_its_own(slicer: Slicer, changes: dict
 
 
 def test_page_and_route_ask_in_the_same_zone(choose: Choose, settings: Settings) -> None:
-    """The link says it, the board's first answer has the figures of that link, and undo comes back to it."""
+    """The link says it, the overview first shows the figures of that link, and undo leads there."""
     choose(zone="Asia/Tokyo")
     desk = of_delivery(lower="cards")
     assert boards.asked(desk)["params"]["tz"] == "Asia/Tokyo"
     about = {"project": ABOUT[0], "slicer": ABOUT[1], "parts": ["head"]}
-    request = board_route.read(json.dumps(about).encode(), "en", {"zone": "Asia%2FTokyo"})
+    request = overview_route.read(json.dumps(about).encode(), "en", {"zone": "Asia%2FTokyo"})
     lines = BoardAnswers(settings).lines(request, MANAGER, Deadline(60))
     head = [line for line in lines if line["part"] == "head"][-1]
     assert head["params"]["tz"] == "Asia/Tokyo"

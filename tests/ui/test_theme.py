@@ -15,7 +15,7 @@ from lib.figures.palette import FONT, GRAY, tick
 from lib.share.mail.letter import Letter, Link, message
 from lib.share.snapshot import models, render
 from lib.share.snapshot.page import style
-from lib.ui.audience import board
+from lib.ui.audience import overview
 
 CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 LIB = Path(__file__).parents[2] / "lib"
@@ -120,11 +120,11 @@ def test_numbers_fonts_and_buttons_have_one_look() -> None:
 
 
 def test_the_colors_of_changes_stand_in_the_theme_alone() -> None:
-    """A rise and a fall have the theme's colors on the board, on snapshots and on paper; only it has them."""
+    """A rise and a fall have the theme's colors on the overview, snapshots and paper; only it has them."""
     changes = {mode: (THEME[mode]["greenColor"], THEME[mode]["redColor"]) for mode in ("light", "dark")}
     page = style()
     for mode, (green, red) in changes.items():
-        early = board.SCRIPT.partition(f'data-early=\\"{mode}\\"]) {{')[2].partition("}")[0]
+        early = overview.SCRIPT.partition(f'data-early=\\"{mode}\\"]) {{')[2].partition("}")[0]
         assert f"--st-green-color: {green}; --st-red-color: {red};" in early
         assert f"--green: {green}; --red: {red};" in page
     figures = [models.Figure("Up", "1", "█", "green"), models.Figure("Down", "1", "█", "red")]

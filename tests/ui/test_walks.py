@@ -19,7 +19,7 @@ from lib.figures.query.compared_answers import ComparedAnswers
 from lib.people import Person
 from lib.reporting.models import InfoQuery
 from lib.serving import connect
-from lib.serving.front.board_route import BoardRequest
+from lib.serving.front.overview_route import OverviewRequest
 from lib.settings import Settings
 from lib.ui.audience import records_tab
 from lib.wire.deadline import Deadline
@@ -87,7 +87,7 @@ def test_walks_end_at_exact_answers(
         answers = BoardAnswers(desk)
         for _ in range(walks.STEPS):
             acts = walk.step()
-            request = BoardRequest(
+            request = OverviewRequest(
                 project=about[0], slicer=about[1], params=walk.params, acts=acts, parts=PARTS
             )
             lines = [*answers.lines(request, MANAGER, Deadline(60))]
@@ -97,7 +97,7 @@ def test_walks_end_at_exact_answers(
             walk.arrive(found["head"]["params"])
             assert {found[part]["is_final"] for part in PARTS} == {True}
         parts = {part: found[part][part] for part in PARTS}
-        request = BoardRequest(project=about[0], slicer=about[1], params=walk.params, parts=PARTS[:1])
+        request = OverviewRequest(project=about[0], slicer=about[1], params=walk.params, parts=PARTS[:1])
         focus, _ = answers.finish(request, MANAGER, Deadline(60))
         try:
             check = Check(Oracle(reporting, slicer, walk.params, about), parts)

@@ -1,6 +1,6 @@
 """The Audience page's figures for one question as plain values, without Streamlit.
 
-`lib/serving/front/board_route.py` says what is in them. The page draws the same figures, texts and tables.
+`lib/serving/front/overview_route.py` says what is in them. The page draws the same figures, texts and tables.
 """
 
 from bisect import bisect_right

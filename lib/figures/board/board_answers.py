@@ -23,7 +23,7 @@ from lib.people import Person
 from lib.reporting.models import InfoQuery
 from lib.serving import connect
 from lib.serving.connect import Reports
-from lib.serving.front.board_route import BoardRequest
+from lib.serving.front.overview_route import OverviewRequest
 from lib.settings import Settings
 from lib.slicers.models import Slicer
 from lib.wire.deadline import Deadline
@@ -98,7 +98,7 @@ class BoardAnswers:
         self._latest: dict[tuple[str, str], deque[float]] = {}
         self._slicers: SessionCache[Slicer] = SessionCache(connect.SLICER_SECONDS, SLICERS)
 
-    def may_ask_ahead(self, request: BoardRequest, person: Person) -> bool:
+    def may_ask_ahead(self, request: OverviewRequest, person: Person) -> bool:
         """Whether an answer costs so little that it may be made for nothing. Raises AccessError.
 
         Never in databases, where reading may cost money; at a remote service if its last answers were quick.
@@ -111,7 +111,7 @@ class BoardAnswers:
         latest = self._latest.get(about, ())
         return self._reports.is_remote and bool(latest) and max(latest) < QUICK_SECONDS
 
-    def lines(self, request: BoardRequest, person: Person, deadline: Deadline) -> Iterator[Json]:
+    def lines(self, request: OverviewRequest, person: Person, deadline: Deadline) -> Iterator[Json]:
         """The lines of an answer. Raises AccessError before the first."""
         began, turn = time.monotonic(), self._turn(request, person, deadline)
         latest = self._latest.setdefault((request.project, request.slicer), deque(maxlen=LATEST))
@@ -129,7 +129,7 @@ class BoardAnswers:
         yield {"part": "end"}
 
     def finish(
-        self, request: BoardRequest, person: Person, deadline: Deadline
+        self, request: OverviewRequest, person: Person, deadline: Deadline
     ) -> tuple[Focus, dict[str, Json | list[Json]]]:
         """The state after the clicks, resolved, and its parts by name, as they are in the end.
 
@@ -146,7 +146,7 @@ class BoardAnswers:
                 break
         return turn.focus, parts
 
-    def _turn(self, request: BoardRequest, person: Person, deadline: Deadline) -> _Turn:
+    def _turn(self, request: OverviewRequest, person: Person, deadline: Deadline) -> _Turn:
         clients = connect.connect(person, self._settings, within=deadline)
         about = request.project, request.slicer
         if about not in clients.slicers:

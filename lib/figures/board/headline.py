@@ -30,7 +30,7 @@ def figure(
 ) -> dict[str, Any]:
     """The total of the focus's data field, with its change, its range, and its sparkline in words.
 
-    As lib/serving/front/board_route.py describes it. `lines` are the field's values over time, and those
+    As lib/serving/front/overview_route.py describes it. `lines` are the field's values over time, and those
     compared.
     """
     field = focus.field

@@ -1,4 +1,4 @@
-"""Clicks on the board, in tables and in charts, and the state of the page after them."""
+"""Clicks on the overview, in tables and in charts, and the state of the page after them."""
 
 from dataclasses import replace
 from datetime import date

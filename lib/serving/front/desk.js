@@ -122,7 +122,7 @@ history.pushState = function (state, unused, address) {
   return (isFilledIn ? history.replaceState : push).call(this, state, unused, address)
 }
 
-// A link to figures: they are asked for, and drawn (board.js), before Streamlit's client runs, which takes a
+// A link to figures: they are asked for, and drawn (overview.js), before Streamlit's client runs, which takes a
 // browser seconds. So the document keeps that client and all that is loaded ahead for it back for a moment.
 const LONGEST_WAIT = 700
 
@@ -134,7 +134,7 @@ function askEarly() {
   const headers = { "Content-Type": "application/json" }
   const control = new AbortController()
   const request = { method: "POST", headers, body, signal: control.signal, priority: "high" }
-  const response = fetch(new URL("board/answer", window.trancheServer), request)
+  const response = fetch(new URL("overview/answer", window.trancheServer), request)
   window.trancheEarly = { body, response, control }
   response.then(({ ok }) => ok || startClient(), startClient)
   document.addEventListener("tranche-drawn", () => requestAnimationFrame(() => setTimeout(startClient)))

@@ -71,13 +71,13 @@ function notify(sentence, stays = false) {
   if (!stays) setTimeout(() => notice.remove(), NOTICE_MILLISECONDS)
 }
 
-/** What would be lost has no effect, and says so. The board keeps its clicks itself. */
+/** What would be lost has no effect, and says so. The overview keeps its clicks itself. */
 function hold(event) {
   connection.input = performance.now()
   const isKey = event.type === "keydown"
   if (!connection.isLost || (isKey && !["Enter", " "].includes(event.key))) return
   const path = event.composedPath()
-  if (path.some((one) => one.classList?.contains("tranche-board"))) return
+  if (path.some((one) => one.classList?.contains("tranche-overview"))) return
   if (isKey && path[0].matches?.("input, textarea") && event.key === " ") return
   event.preventDefault()
   event.stopImmediatePropagation()

@@ -9,7 +9,7 @@ from lib.figures.query import filters, state, values
 from lib.figures.query.board_params import filter_fields
 from lib.figures.query.focus import Focus
 from lib.reporting.links import FieldNames, join_texts, split_texts
-from lib.serving.front.board_route import BoardRequest
+from lib.serving.front.overview_route import OverviewRequest
 from lib.share.documents.question import (
     Params,
     reason_without_chart,
@@ -32,7 +32,7 @@ PARTS: Mapping[BoardPart, str] = {
 }
 
 
-def request(params: Params, item: BoardItem, language: str) -> BoardRequest:
+def request(params: Params, item: BoardItem, language: str) -> OverviewRequest:
     """The board's request for a cell: its view under these parameters, with what its part alone needs."""
     # The view's parameters with what its part alone needs: one leaderboard, and a split that is a table.
     own = {name: text for name, text in params.items() if name not in ("project", "slicer")}
@@ -42,7 +42,7 @@ def request(params: Params, item: BoardItem, language: str) -> BoardRequest:
     if item.part == "table" and own.get("chart") != "pivot":
         own.pop("chart", None)
     parts = [PARTS[item.part]]
-    return BoardRequest(project=item.project, slicer=item.slicer, params=own, parts=parts, locale=language)
+    return OverviewRequest(project=item.project, slicer=item.slicer, params=own, parts=parts, locale=language)
 
 
 def empty_block(item: BoardItem) -> snapshots.Block:

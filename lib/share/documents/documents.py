@@ -7,7 +7,7 @@ from lib.figures.board.board_answers import BoardAnswers
 from lib.figures.query import state
 from lib.figures.query.board_params import under
 from lib.people import Person
-from lib.serving.front.board_route import BoardRequest
+from lib.serving.front.overview_route import OverviewRequest
 from lib.settings import Settings
 from lib.share.documents import board, question
 from lib.share.documents.question import About, Params, live_address
@@ -35,7 +35,7 @@ class Documents:
         own = {name: text for name, text in params.items() if name not in ("project", "slicer")}
         lower = state.tab(own)
         plain = {name: text for name, text in own.items() if name != "chart"} | {"lower": lower}
-        request = BoardRequest(
+        request = OverviewRequest(
             project=about[0],
             slicer=about[1],
             params=plain,

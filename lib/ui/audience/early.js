@@ -1,11 +1,11 @@
-// The one board of a tab. A link's figures are drawn before Streamlit's client has run, and adopted by it.
+// The one overview of a tab. A link's figures are drawn before Streamlit's client has run, and adopted by it.
 
-const PLACE = "trancheBoardPlace"
+const PLACE = "trancheOverviewPlace"
 
-const page = (globalThis.trancheBoard ??= newPage())
+const page = (globalThis.trancheOverview ??= newPage())
 if (globalThis.trancheEarly && !page.about) document.body ? drawEarly(page) : addEventListener("DOMContentLoaded", () => page.about || drawEarly(page))
 
-/** A link: asked in the document's head, and drawn where the board will be once Streamlit's client has run. */
+/** A link: asked in the document's head, and drawn where the overview will be once Streamlit's client has run. */
 function drawEarly(page) {
   const { project, slicer, params } = JSON.parse(globalThis.trancheEarly.body)
   page.about = { project, slicer }
@@ -19,7 +19,7 @@ function drawEarly(page) {
   show(page)
 }
 
-/** Nobody is signed in: the board is drawn once somebody is. */
+/** Nobody is signed in: the overview is drawn once somebody is. */
 function leaveEarly(page) {
   document.getElementById("early")?.remove()
   page.about = page.base = null

@@ -15,7 +15,7 @@ from lib.figures.query.focus import Focus
 from lib.reporting.moved.explain import Moved
 from lib.reporting.moved.quantity import Own
 from lib.reporting.query_batch import Ask
-from lib.ui.audience import board_controls
+from lib.ui.audience import overview_controls
 from lib.ui.kit import problems, rows_mount, session_cache, waiting
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -95,7 +95,7 @@ def _draw(focus: Focus, movers: Moved) -> None:
                     own_focus = replace(focus, context=focus.context.without_session())
                     text = partial(movers_csv, own_focus, movers)
                     export_menu.download(focus, BLOCK, text, "Download these rows as CSV")
-                    board_controls.draw_chart_files(focus)
+                    overview_controls.draw_chart_files(focus)
                     export_menu.way_on()
     if values:
         mover_table = moved.table(focus, movers)

@@ -18,7 +18,7 @@ from lib.reporting.models import ExportFormat, RecordsQuery
 from lib.slicers import formulas
 from lib.slicers.granularities import SPAN_KEY_FIELDS, TIME_KEY_FIELDS
 from lib.slicers.models import DataField, Order
-from lib.ui.audience import board_controls
+from lib.ui.audience import overview_controls
 from lib.ui.kit import downloads, problems, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
@@ -195,7 +195,7 @@ def _download(focus: Focus, query: RecordsQuery) -> None:
                 f"{export_menu.file(focus, 'rows')}.{export_format}", FORMATS[export_format].media_type,
                 f"{DOWNLOAD}_{export_format}", icon="table_rows",
             )  # fmt: skip
-        board_controls.draw_chart_files(focus)
+        overview_controls.draw_chart_files(focus)
 
 
 def _file(query: RecordsQuery, context: PageContext) -> bytes:

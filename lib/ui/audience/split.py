@@ -14,7 +14,7 @@ from lib.figures.query.view_parts import Expansion
 from lib.reporting.files import pivot_sheet
 from lib.reporting.files.pivot_sheet import PivotColumn, PivotRow, PivotSheet
 from lib.slicers.models import DataField
-from lib.ui.audience import board_controls, chart_kinds
+from lib.ui.audience import chart_kinds, overview_controls
 from lib.ui.audience.chart_kinds import KINDS, ChartData
 from lib.ui.kit import downloads, problems, widgets
 from lib.ui.kit.frame import PageContext
@@ -82,7 +82,7 @@ def draw(context: PageContext) -> None:
             _chart_picker(split_focus)
             if chart_kinds.kind(split_focus).has_all_fields and split_focus.comparison is not None:
                 with st.popover("Columns", icon=":material/view_column:", type="tertiary"):
-                    board_controls.draw_compared_columns(split_focus)
+                    overview_controls.draw_compared_columns(split_focus)
             if chart_kinds.kind(split_focus).drills:
                 page_clicks.draw_mode()
             if split_focus.view.chart == "pivot" and len(split_focus.query.split_by) > 1:
@@ -118,7 +118,7 @@ def draw(context: PageContext) -> None:
 def _draw_more_files(focus: Focus, data: ChartData) -> None:
     if data.pivot is not None:
         draw_pivot_file(focus, data.pivot)
-    board_controls.draw_chart_files(focus)
+    overview_controls.draw_chart_files(focus)
 
 
 def _precision(focus: Focus, data: ChartData) -> str:

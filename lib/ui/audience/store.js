@@ -2,7 +2,7 @@
 
 const KEPT_MILLISECONDS = 120000
 const MOST_ANSWERS = 200
-const ASIDE_PARAMS = ["split", "order", "chart", "top", "folds", "cross", "explore", "moved", "lower", "across"] // no figure of the board depends on them
+const ASIDE_PARAMS = ["split", "order", "chart", "top", "folds", "cross", "explore", "moved", "lower", "across"] // no figure of the overview depends on them
 
 class Failure extends Error {
   constructor(status, sentence) {

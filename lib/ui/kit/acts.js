@@ -5,18 +5,18 @@ const LINES = ["draw", "undraw"]
 const FOLDS = ["expand", "collapse"]
 const ASIDE = [...LINES, ...FOLDS, "records"] // no figure changes by these
 
-function showWaiting(board) {
-  for (const shown of board.tables.values()) {
+function showWaiting(panel) {
+  for (const shown of panel.tables.values()) {
     if (!shown.table.isConnected) continue
-    showOrder(board, shown)
-    for (const row of shown.body.children) showState(board, row)
-    if (shown.data.is_tree) showFolds(board, shown)
-    set(shown.table, "aria-busy", String(board.waiting.some((a) => !ASIDE.includes(a[1]))))
+    showOrder(panel, shown)
+    for (const row of shown.body.children) showState(panel, row)
+    if (shown.data.is_tree) showFolds(panel, shown)
+    set(shown.table, "aria-busy", String(panel.waiting.some((a) => !ASIDE.includes(a[1]))))
   }
 }
 
-function showOrder(board, shown) {
-  const orders = board.waiting.filter((a) => a[1] === "order" && a[2] === shown.data.id)
+function showOrder(panel, shown) {
+  const orders = panel.waiting.filter((a) => a[1] === "order" && a[2] === shown.data.id)
   const [, , , column, direction] = orders.at(-1) ?? []
   shown.data.columns.forEach((known, place) => {
     const sorted = column === undefined ? known.sorted : known.id === column ? direction : null
@@ -24,10 +24,10 @@ function showOrder(board, shown) {
   })
 }
 
-function showState(board, node) {
+function showState(panel, node) {
   const row = node.row
   if (row.kind !== "row") return
-  const about = (kinds, value) => board.waiting.filter((a) => kinds.includes(a[1]) && a[2].some((pair) => isSame(pair, value)))
+  const about = (kinds, value) => panel.waiting.filter((a) => kinds.includes(a[1]) && a[2].some((pair) => isSame(pair, value)))
   const states = row.values.map((value, place) => {
     const kind = about(CHOICES, value).at(-1)?.[1]
     if (kind) return kind === "add" ? "include" : kind
@@ -57,40 +57,40 @@ function isSame(one, other) {
   return one[0] === other[0] && one[1] === other[1]
 }
 
-function onClick(board, event) {
+function onClick(panel, event) {
   const head = event.target.closest("thead button")
-  if (head) return order(board, head.closest("th"))
+  if (head) return order(panel, head.closest("th"))
   const cell = event.target.closest("tbody .row > *")
   if (!cell || event.detail > 1) return // the second click of a double one
   if (!window.getSelection().isCollapsed) return // somebody selects text
-  if (event.target.closest(".line")) return line(board, cell)
-  if (event.target.closest(".fold")) return fold(board, cell.parentNode)
-  if (event.target.closest(".records")) return act(board, "records", cell.closest("table").dataset.table, cell.parentNode.row.values)
-  if (event.target.closest(".only")) return act(board, "include", cell.parentNode.row.values)
-  choose(board, cell, event.target.closest(".exclude") || event.shiftKey || event.altKey)
+  if (event.target.closest(".line")) return line(panel, cell)
+  if (event.target.closest(".fold")) return fold(panel, cell.parentNode)
+  if (event.target.closest(".records")) return act(panel, "records", cell.closest("table").dataset.table, cell.parentNode.row.values)
+  if (event.target.closest(".only")) return act(panel, "include", cell.parentNode.row.values)
+  choose(panel, cell, event.target.closest(".exclude") || event.shiftKey || event.altKey)
 }
 
-function order(board, head) {
-  const shown = board.tables.get(head.closest("table").dataset.table)
+function order(panel, head) {
+  const shown = panel.tables.get(head.closest("table").dataset.table)
   const column = shown.data.columns.find((known) => known.id === head.dataset.column)
   const now = { ascending: "asc", descending: "desc" }[head.getAttribute("aria-sort")]
   const direction = now ? (now === "asc" ? "desc" : "asc") : column.order
-  act(board, "order", shown.data.id, column.id, direction)
+  act(panel, "order", shown.data.id, column.id, direction)
 }
 
 /** A cell of a key field means its value; a figure means the whole row, which can be kept but not left out. */
-function choose(board, cell, isExcluded) {
+function choose(panel, cell, isExcluded) {
   const { row, states } = cell.parentNode
   const places = cell.classList.contains("key") ? [keyPlace(row, cell)] : row.values.map((_, place) => place)
   const values = places.map((place) => row.values[place])
   if (isExcluded && values.length > 1) return
   const wanted = isExcluded ? "exclude" : "include"
   const isThere = places.every((place) => states[place] === wanted)
-  const { card } = board.tables.get(cell.closest("table").dataset.table).data
-  act(board, isThere ? "release" : card && !isExcluded ? "add" : wanted, values)
+  const { card } = panel.tables.get(cell.closest("table").dataset.table).data
+  act(panel, isThere ? "release" : card && !isExcluded ? "add" : wanted, values)
 }
 
-function line(board, cell) {
+function line(panel, cell) {
   const isDrawn = cell.querySelector(".line").getAttribute("aria-pressed") === "true"
-  act(board, isDrawn ? "undraw" : "draw", cell.parentNode.row.values)
+  act(panel, isDrawn ? "undraw" : "draw", cell.parentNode.row.values)
 }

@@ -1,7 +1,7 @@
-// The route beside Streamlit's from which figures come without a run of the page (board_route.py).
+// The route beside Streamlit's from which figures come without a run of the page (overview_route.py).
 
 function post(body, signal, priority = "high") {
-  const address = new URL("board/answer", globalThis.trancheServer)
+  const address = new URL("overview/answer", globalThis.trancheServer)
   const headers = { "Content-Type": "application/json" }
   return fetch(address, { method: "POST", headers, body, priority, signal })
 }

@@ -1,17 +1,17 @@
 // A card around a table: its title, how many values there are, a field to find some by, and the way to all of them.
 
-function newCard(board, shown, id) {
+function newCard(panel, shown, id) {
   const title = make("h2", { class: "name" })
   const about = make("span", { class: "about", role: "status" })
   const find = make("input", { type: "search", class: "find", placeholder: "Find", maxlength: "100" })
   const more = make("button", { type: "button", class: "more" }, "Open")
   const message = make("p", { class: "message" })
   const lines = make("button", { type: "button", class: "more lines", "aria-pressed": "false" }, "Lines")
-  lines.addEventListener("click", () => drawLines(board, id, lines))
+  lines.addEventListener("click", () => drawLines(panel, id, lines))
   const head = make("header", {}, title, about, find, lines, more)
   const node = make("section", { class: "card", "data-card": id }, head)
-  find.addEventListener("input", () => findSoon(board, id, find))
-  more.addEventListener("click", () => act(board, "open", id))
+  find.addEventListener("input", () => findSoon(panel, id, find))
+  more.addEventListener("click", () => act(panel, "open", id))
   return { node, title, about, find, lines, more, message }
 }
 
@@ -48,12 +48,12 @@ function drawCard(shown, table) {
 }
 
 /** A card has room for so many letters. */
-function setRoom(board, shown, width) {
+function setRoom(panel, shown, width) {
   const letters = Math.floor((2 * width) / parseFloat(getComputedStyle(shown.box).fontSize))
   if (!shown.all?.card || !width || letters === shown.letters) return
   shown.letters = letters
   drawTable(shown, shown.all)
-  showWaiting(board)
+  showWaiting(panel)
 }
 
 /** A card has the columns that it has room for beside its names, those of the lowest rank, and says how many it
@@ -87,13 +87,13 @@ function rowsOfLines(table) {
   return table.rows.filter((row) => row.kind === "row").slice(0, MOST_LINES)
 }
 
-function drawLines(board, id, button) {
-  const values = rowsOfLines(board.tables.get(id).all).flatMap((row) => row.values)
-  act(board, button.getAttribute("aria-pressed") === "true" ? "undraw" : "draw", values)
+function drawLines(panel, id, button) {
+  const values = rowsOfLines(panel.tables.get(id).all).flatMap((row) => row.values)
+  act(panel, button.getAttribute("aria-pressed") === "true" ? "undraw" : "draw", values)
 }
 
 /** The service is asked once nobody has typed for a moment. */
-function findSoon(board, id, find) {
+function findSoon(panel, id, find) {
   clearTimeout(find.waiting)
-  find.waiting = setTimeout(() => act(board, "find", id, find.value.trim()), FIND_MILLISECONDS)
+  find.waiting = setTimeout(() => act(panel, "find", id, find.value.trim()), FIND_MILLISECONDS)
 }

@@ -16,7 +16,7 @@ from lib.figures.numbers import FORMATS
 from lib.people import Person
 from lib.reporting.client import Reporting
 from lib.serving import connect
-from lib.serving.front.board_route import NUMBERS_COOKIE, ZONE_COOKIE
+from lib.serving.front.overview_route import NUMBERS_COOKIE, ZONE_COOKIE
 from lib.settings import Settings
 from lib.ui import streamlit_compat
 from lib.ui.kit import page_scripts, problems, reader, retry, screens, session_cache, sign_in, slicer_info

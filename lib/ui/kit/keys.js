@@ -7,7 +7,7 @@ function onFocus(event) {
   stop.tabIndex = 0
 }
 
-function onKey(board, event) {
+function onKey(panel, event) {
   const stop = event.target.closest("[data-stop]")
   if (!stop) return
   const find = event.key === "/" && stop.closest(".card")?.querySelector(".find")
@@ -17,22 +17,22 @@ function onKey(board, event) {
   }
   if ((event.key === "Enter" || event.key === " ") && !event.target.closest("thead")) {
     const cell = stop.closest("tbody .row > *")
-    if (cell && !event.repeat) enter(board, stop, cell, event.shiftKey)
+    if (cell && !event.repeat) enter(panel, stop, cell, event.shiftKey)
     return event.preventDefault()
   }
-  if (stop.matches(".fold") && foldByArrow(board, stop, event)) return
+  if (stop.matches(".fold") && foldByArrow(panel, stop, event)) return
   const next = neighbor(stop, event)
   if (!next) return
   event.preventDefault()
   next.focus()
 }
 
-function enter(board, stop, cell, isShifted) {
-  if (stop.matches(".line")) return line(board, cell)
-  if (stop.matches(".fold")) return fold(board, cell.parentNode)
-  if (stop.matches(".records")) return act(board, "records", cell.closest("table").dataset.table, cell.parentNode.row.values)
-  if (stop.matches(".only")) return act(board, "include", cell.parentNode.row.values)
-  choose(board, cell, stop.matches(".exclude") || isShifted)
+function enter(panel, stop, cell, isShifted) {
+  if (stop.matches(".line")) return line(panel, cell)
+  if (stop.matches(".fold")) return fold(panel, cell.parentNode)
+  if (stop.matches(".records")) return act(panel, "records", cell.closest("table").dataset.table, cell.parentNode.row.values)
+  if (stop.matches(".only")) return act(panel, "include", cell.parentNode.row.values)
+  choose(panel, cell, stop.matches(".exclude") || isShifted)
 }
 
 function neighbor(stop, event) {
@@ -64,9 +64,9 @@ function stopAt(rows, row, column, which) {
 }
 
 /** A node that was moved has lost the focus; where it is gone, the focus goes to what took its place. */
-function refocus(board, focused, place) {
+function refocus(panel, focused, place) {
   if (focused.isConnected) return focused.focus({ preventScroll: true })
-  const shown = board.tables.get(place.table)
+  const shown = panel.tables.get(place.table)
   if (!shown?.table.isConnected) return
   const rows = [...shown.table.querySelectorAll("tr:not([hidden])")]
   stopAt(rows, place.row, place.column, place.which)?.focus({ preventScroll: true })

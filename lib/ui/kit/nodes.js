@@ -27,13 +27,13 @@ function inOrder(parent, nodes) {
 }
 
 /** An act shows at once, and is sent with those before it until the server has taken it. */
-function act(board, ...what) {
-  board.waiting.push([++board.number, ...what])
-  board.send(board.waiting)
-  showWaiting(board)
+function act(panel, ...what) {
+  panel.waiting.push([++panel.number, ...what])
+  panel.send(panel.waiting)
+  showWaiting(panel)
 }
 
 /** Forgets the acts that the server has taken. */
-function forgetTaken(board, [by, last]) {
-  if (by === board.by) board.waiting = board.waiting.filter(([number]) => number > last)
+function forgetTaken(panel, [by, last]) {
+  if (by === panel.by) panel.waiting = panel.waiting.filter(([number]) => number > last)
 }

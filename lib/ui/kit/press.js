@@ -56,9 +56,9 @@ function free(press) {
 }
 
 /** What a click on tables would do: their own answer, given to nobody. */
-function actOfRows(board, { target, shiftKey, altKey }) {
+function actOfRows(panel, { target, shiftKey, altKey }) {
   let what = null
-  const tables = { get: (id) => board.tables.get(id), values: () => [] }
+  const tables = { get: (id) => panel.tables.get(id), values: () => [] }
   onClick({ tables, waiting: [], number: 0, send: ([[, ...act]]) => (what = act) }, { target, shiftKey, altKey, detail: 1 })
   return what
 }

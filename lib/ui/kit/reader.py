@@ -9,7 +9,7 @@ import streamlit as st
 
 from lib.figures.context import read_zone
 from lib.figures.numbers import read_language
-from lib.serving.front.board_route import NUMBERS_COOKIE, ZONE_COOKIE
+from lib.serving.front.overview_route import NUMBERS_COOKIE, ZONE_COOKIE
 from lib.slicers import zones
 
 FIND_ZONE = "Type a city, such as Berlin"

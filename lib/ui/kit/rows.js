@@ -16,27 +16,27 @@ const LINE_ICON = "M3 17 9 11l4 4 7.6-7.6L22 8.8 13 18l-4-4-4.6 4.4Z"
 const RECORDS_ICON = "M4 5h16v2H4Zm0 4h16v2H4Zm0 4h16v2H4Zm0 4h10v2H4Z"
 const LEAVE_ICON = "M12 2a10 10 0 1 0 0 20 10 10 0 0 0 0-20Zm0 2a8 8 0 0 1 4.9 1.7L5.7 16.9A8 8 0 0 1 12 4Zm0 16a8 8 0 0 1-4.9-1.7L18.3 7.1A8 8 0 0 1 12 20Z"
 
-function newBoard(root) {
-  const board = { root, by: Math.random().toString(36).slice(2), number: 0, waiting: [], tables: new Map(), widths: {} }
-  root.addEventListener("click", (event) => onClick(board, event))
-  root.addEventListener("keydown", (event) => onKey(board, event))
+function newPanel(root) {
+  const panel = { root, by: Math.random().toString(36).slice(2), number: 0, waiting: [], tables: new Map(), widths: {} }
+  root.addEventListener("click", (event) => onClick(panel, event))
+  root.addEventListener("keydown", (event) => onKey(panel, event))
   root.addEventListener("focusin", (event) => onFocus(event))
-  return board
+  return panel
 }
 
-function update(board, data) {
-  forgetTaken(board, data.taken)
-  board.data = data
-  const focused = board.root.getRootNode().activeElement
+function update(panel, data) {
+  forgetTaken(panel, data.taken)
+  panel.data = data
+  const focused = panel.root.getRootNode().activeElement
   const place = focused?.matches("[data-stop]") ? whereIs(focused) : null
   const wanted = data.tables.map((table) => {
-    if (!board.tables.has(table.id)) board.tables.set(table.id, newTable(board, table.id))
-    measure(board.tables.get(table.id), table)
-    return whole(board.tables.get(table.id), table)
+    if (!panel.tables.has(table.id)) panel.tables.set(table.id, newTable(panel, table.id))
+    measure(panel.tables.get(table.id), table)
+    return whole(panel.tables.get(table.id), table)
   })
-  board.root.classList.toggle("cards", data.tables.some((table) => table.card))
-  inOrder(board.root, wanted)
-  for (const table of data.tables) drawTable(board.tables.get(table.id), table)
-  showWaiting(board)
-  if (place && board.root.getRootNode().activeElement !== focused) refocus(board, focused, place)
+  panel.root.classList.toggle("cards", data.tables.some((table) => table.card))
+  inOrder(panel.root, wanted)
+  for (const table of data.tables) drawTable(panel.tables.get(table.id), table)
+  showWaiting(panel)
+  if (place && panel.root.getRootNode().activeElement !== focused) refocus(panel, focused, place)
 }

@@ -1,4 +1,4 @@
-"""Draws tables that react to clicks, in one component; rows are given, or the board's route has them."""
+"""Draws tables that react to clicks, in one component; rows are given, or the overview's route has them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ GRID = (FOLDER / "grid.css").read_text()
 STYLE = GRID + (FOLDER / "rows.css").read_text()
 
 _mount = st.components.v2.component(
-    "tranche_rows", html='<div class="board"></div><div class="message" hidden></div>', css=STYLE,
+    "tranche_rows", html='<div class="panel"></div><div class="message" hidden></div>', css=STYLE,
     js="\n".join((FOLDER / name).read_text() for name in (*DRAWING, "rows_mount.js")),
 )  # fmt: skip
 
@@ -29,7 +29,7 @@ def draw(key: str, tables: Sequence[Table], receipt: ActReceipt, on_acts: Callab
 def draw_from_route(
     key: str, request: Mapping[str, Any], edition: Any, receipt: ActReceipt, on_acts: Callable[[], None]
 ) -> None:
-    """Draw the tables that the board's route returns; `receipt` is the last act that `request` contains.
+    """Draw the tables that the overview's route returns; `receipt` is the last act that `request` contains.
 
     `request` is what it is asked for: project, slicer, params and part. Another `edition` (of the data, of
     own metrics) makes other tables of the same request.

@@ -1,12 +1,12 @@
 // Draws a table in place: what stands for the same row and column stays the same node.
 
-function newTable(board, id) {
+function newTable(panel, id) {
   const [columns, groups, head, body] = [make("colgroup"), make("tr"), make("tr"), make("tbody")]
   const table = make("table", { role: "grid", "data-table": id }, columns, make("thead", {}, groups, head), body)
-  const widths = { keys: {}, own: {}, cards: board.widths }
+  const widths = { keys: {}, own: {}, cards: panel.widths }
   const shown = { box: make("div", { class: "box" }, table), table, columns, groups, head, body, rows: new Map(), widths }
-  const whole = { ...shown, card: newCard(board, shown, id) }
-  new ResizeObserver(([{ contentRect }]) => setRoom(board, whole, contentRect.width)).observe(shown.box)
+  const whole = { ...shown, card: newCard(panel, shown, id) }
+  new ResizeObserver(([{ contentRect }]) => setRoom(panel, whole, contentRect.width)).observe(shown.box)
   return whole
 }
 

@@ -22,28 +22,28 @@ function drawFold(cell, row, { text: name }) {
   set(button, "title", `${row.is_open ? "Collapse" : "Expand"} ${name}`)
 }
 
-function fold(board, node) {
+function fold(panel, node) {
   const isOpen = node.getAttribute("aria-expanded") === "true"
-  act(board, isOpen ? "collapse" : "expand", node.row.values)
+  act(panel, isOpen ? "collapse" : "expand", node.row.values)
 }
 
 /** Right opens a closed row, left closes an open one; else the arrow goes on to the next stop. */
-function foldByArrow(board, stop, event) {
+function foldByArrow(panel, stop, event) {
   const node = stop.closest("tr")
   const wanted = { ArrowRight: "false", ArrowLeft: "true" }[event.key]
   if (wanted === undefined || node.getAttribute("aria-expanded") !== wanted) return false
   event.preventDefault()
-  fold(board, node)
+  fold(panel, node)
   return true
 }
 
 /** Waiting folds show at once: the rows below a row that is being closed are gone, those of others are to come. */
-function showFolds(board, shown) {
+function showFolds(panel, shown) {
   const closed = []
   for (const node of shown.body.children) {
     const { row } = node
     const path = JSON.stringify(row.values)
-    const last = board.waiting.filter((a) => FOLDS.includes(a[1]) && JSON.stringify(a[2]) === path).at(-1)?.[1]
+    const last = panel.waiting.filter((a) => FOLDS.includes(a[1]) && JSON.stringify(a[2]) === path).at(-1)?.[1]
     const isOpen = last ? last === "expand" : row.is_open
     const isBelow = (above) => path !== above && path.startsWith(above.slice(0, -1))
     node.hidden = closed.some((above) => isBelow(above) || (row.kind === "rest" && path === above))

@@ -1,4 +1,4 @@
-"""While a database works on an answer: from the first second on words and Cancel, as on the board.
+"""While a database works on an answer: from the first second on words and Cancel, as on the overview.
 
 A block draws from the answers that it gets within `speaking`. One that is not there within a second ends the
 block with NotReady, in whose place `draw` says what is computed by which database, for how long so far, and

@@ -40,8 +40,8 @@ export default function ({ parentElement, data }) {
   const button = parentElement.querySelector("button")
   button.textContent = `Download the ${data.file ? "time chart" : "chart"} as PNG`
   button.onclick = () => {
-    const board = globalThis.trancheBoard
-    if (data.file && board?.hasPicture()) return board.savePicture(data.file)
+    const overview = globalThis.trancheOverview
+    if (data.file && overview?.hasPicture()) return overview.savePicture(data.file)
     if (data.file) return (button.textContent = "There is no chart to download")
     const chart = document.querySelector(`[class*="st-key-${data.chart}"] .js-plotly-plot`)
     if (!chart) return
@@ -142,8 +142,8 @@ def file(focus: Focus, name: str) -> str:
 
 
 def button(name: str, chart: str = "", file: str = "") -> None:
-    """Draw the button of the block `name`: for the chart whose key begins with `chart`, or for the board's,
-    which is saved in a `file` of that name.
+    """Draw the button of the block `name`: for the chart whose key begins with `chart`, or for that of the
+    overview, which is saved in a `file` of that name.
     """
     _mount(key=f"{name}_png", data={"chart": chart, "file": file})
 

@@ -33,7 +33,7 @@ def opening(person: Person) -> tuple[str, dict[str, str]]:
 
 
 def last_slicer(person: Person) -> dict[str, str]:
-    """The same of the slicer that this browser showed last (board.js); empty if they can't see it."""
+    """The same of the slicer that this browser showed last (overview.js); empty if they can't see it."""
     project, _, slicer = unquote(str(st.context.cookies.get(LAST, ""))).partition("~")
     slicers = connect.connect(person, Settings.current()).slicers
     return {"project": project, "slicer": slicer} if (project, slicer) in slicers else {}

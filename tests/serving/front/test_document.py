@@ -76,7 +76,7 @@ def document(head: str, path: str) -> str:
     async def page(scope: Scope, receive: Receive, send: Send) -> None:
         await HTMLResponse(PAGE.replace("<title>x</title>", head))(scope, receive, send)
 
-    desk = DeskDocument(page, figures={"audience": "board.js?1"})
+    desk = DeskDocument(page, figures={"audience": "overview.js?1"})
     with httpx.Client(transport=InProcess(desk), base_url="http://desk") as client:
         response = client.get(path, headers=HTML)
     assert response.headers["content-length"] == str(len(response.content))
@@ -87,7 +87,7 @@ def test_a_link_to_figures_asks_before_the_client_runs() -> None:
     """The module of the figures comes first; the client and what is loaded ahead wait for the script."""
     text = document(CLIENT + AHEAD, LINK)
     assert '<script src="./desk.js" data-early></script>' in text
-    assert '<script type="module" src="./board.js?1"></script>' in text
+    assert '<script type="module" src="./overview.js?1"></script>' in text
     assert '<link rel="modulepreload" crossorigin href="./static/js/index.Ab-1.js" data-client>' in text
     assert CLIENT not in text
     assert AHEAD.replace("modulepreload", "x-later") in text
@@ -109,7 +109,7 @@ def test_other_documents_start_their_client_themselves(head: str, path: str) -> 
     text = document(head, path)
     assert head in text
     assert f"    {TAG}" in text
-    assert "board.js" not in text
+    assert "overview.js" not in text
 
 
 def test_the_client_of_today_can_wait() -> None:
@@ -122,9 +122,9 @@ def test_the_client_of_today_can_wait() -> None:
 
 def test_modules_stay_in_the_browser_by_their_version() -> None:
     """A module of ours is served beside every screen; asked for by its version it stays there."""
-    desk = DeskDocument(PlainTextResponse("none"), modules={"board.js": "export {}"})
+    desk = DeskDocument(PlainTextResponse("none"), modules={"overview.js": "export {}"})
     with httpx.Client(transport=InProcess(desk), base_url="http://desk") as client:
-        versioned, plain = client.get("/below/board.js?1"), client.get("/board.js")
+        versioned, plain = client.get("/below/overview.js?1"), client.get("/overview.js")
     assert versioned.text == plain.text == "export {}"
     assert "immutable" in versioned.headers["cache-control"]
     assert plain.headers["cache-control"] == "no-cache"

@@ -64,7 +64,7 @@ TEXTS = {
 KEY = "/shared/1." + "k" * 32
 WRITING = (
     ("POST", "/audience"),
-    ("POST", "/board/answer"),
+    ("POST", "/overview/answer"),
     ("POST", "/auth/session"),
     ("POST", "/auth/logout"),
     ("POST", KEY),

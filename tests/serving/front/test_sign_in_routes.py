@@ -252,7 +252,7 @@ def test_what_was_planted_before_a_sign_in_is_worth_nothing_after(desk: Desk, se
             theirs.send(desk_session.rerun())
             assert INSIDE not in desk_session.texts(desk_session.answer(theirs))
         assert _session(desk, planted, session) != session
-        assert httpx.post(f"{desk.address}/board/answer", json={}, headers=own).status_code == 401
+        assert httpx.post(f"{desk.address}/overview/answer", json={}, headers=own).status_code == 401
         assert httpx.post(f"{desk.address}/auth/session", content=code, headers=own).status_code == 403
 
 

@@ -1,5 +1,5 @@
-"""Controls of the board: cards and downloads beside its tabs, lines, values and notes of its chart, and what
-it has in the menu More."""
+"""Controls of the overview: cards and downloads beside its tabs, lines, values and notes of its chart, and
+its parts of the menu More."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -34,7 +34,7 @@ SCALE = (
     "The lines below figures have one scale: their mean in the middle, at least 25 % to each side. A change "
     "has a color where it is more than noise, and good or bad news."
 )
-METRICS, CONTROLS = "shown_metrics", "board_controls"
+METRICS, CONTROLS = "shown_metrics", "overview_controls"
 
 
 def draw_leaderboard_picker(focus: Focus) -> None:
@@ -152,7 +152,7 @@ def draw_chart_files(focus: Focus) -> None:
 
 
 def menu_parts(context: PageContext) -> dict[str, MenuPart]:
-    """What the menu More has of the board, by name; nothing about a slicer without data fields."""
+    """What the menu More has of the overview, by name; nothing about a slicer without data fields."""
     if not context.slicer.data_fields:
         return {}
     parts: dict[str, Callable[[Focus], None]] = {"Metrics": _metrics}

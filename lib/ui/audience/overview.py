@@ -1,4 +1,4 @@
-"""The board of the Audience page: headline, time chart and leaderboards in one component.
+"""The overview of the Audience page: headline, time chart and leaderboards in one component.
 
 Its figures come from a route beside Streamlit's, so that a click needs no run of the page: the browser draws
 first and then tells Streamlit what was clicked, as tables do (rows.py). Streamlit keeps the state: it says
@@ -22,20 +22,20 @@ from lib.ui.query import current_focus, history, note_list, page_clicks
 from lib.wire.text import straight
 
 FOLDER = Path(__file__).parent
-SCRIPTS = ("store.js", "figures.js", "chart.js", "waiting.js", "adder.js", "board.js", "early.js")
-FILE, MOST_STEPS = "board.js", 3
+SCRIPTS = ("store.js", "figures.js", "chart.js", "waiting.js", "adder.js", "overview.js", "early.js")
+FILE, MOST_STEPS = "overview.js", 3
 
 
 def _script() -> str:
-    """The board's module: its style as a text, what draws tables, and its own parts."""
-    style = rows_mount.STYLE + (FOLDER / "board.css").read_text() + _early()
+    """The overview's module: its style as a text, what draws tables, and its own parts."""
+    style = rows_mount.STYLE + (FOLDER / "overview.css").read_text() + _early()
     parts = [f"const STYLE = {json.dumps(style)}"]
     parts += [(rows_mount.FOLDER / name).read_text() for name in rows_mount.DRAWING]
     return "\n".join([*parts, *((FOLDER / name).read_text() for name in SCRIPTS)])
 
 
 def _early() -> str:
-    """The colors of charts, and those of a board that is drawn before Streamlit has set the theme's."""
+    """The colors of charts, and those of an overview that is drawn before Streamlit has set the theme's."""
     grounds = {"light": palette.LIGHT, "dark": palette.DARK}
     modes = (
         f':host([data-early="{mode}"]) {{ {palette.variables(colors, "st-", "-color")} }}\n'
@@ -46,15 +46,15 @@ def _early() -> str:
 
 SCRIPT = _script()
 ADDRESS = f"{FILE}?{hashlib.sha256(SCRIPT.encode()).hexdigest()[:16]}"
-# An inline script travels with each of its redraws: the board's is a file, that the browser keeps.
+# An inline script travels with each of its redraws: the overview's is a file, that the browser keeps.
 _mount = st.components.v2.component(
-    "tranche_board",
+    "tranche_overview",
     html='<div class="place"></div>',
     js=f"""
-let board
+let overview
 export default function (given) {{
-  if (board) return board.mount(given)
-  import(new URL("{ADDRESS}", globalThis.trancheServer)).then((module) => (board = module).mount(given))
+  if (overview) return overview.mount(given)
+  import(new URL("{ADDRESS}", globalThis.trancheServer)).then((module) => (overview = module).mount(given))
 }}
 """,
     isolate_styles=False,
@@ -62,7 +62,7 @@ export default function (given) {{
 
 
 def draw(context: PageContext) -> None:
-    """Mount the board for the state as it is now."""
+    """Mount the overview for the state as it is now."""
     steps = history.steps()
     _mount(
         key=page_clicks.CARDS,
@@ -100,5 +100,5 @@ def _latest(context: PageContext, steps: Sequence[Mapping[str, str]]) -> list[di
 
 
 def container_key(context: PageContext) -> str:
-    """The key of the container around the board, whose height is that of a board with or without a chart."""
-    return "board" if granularities(context.slicer) else "board_timeless"
+    """The key of the container around the overview, whose height depends on whether it has a chart."""
+    return "overview" if granularities(context.slicer) else "overview_timeless"

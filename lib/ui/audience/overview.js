@@ -1,4 +1,4 @@
-// One board a page: headline, time chart and leaderboards, drawn from one store (kit/rows.py says how acts travel).
+// One overview a page: headline, time chart and leaderboards, drawn from one store (kit/rows.py says how acts travel).
 // What is shown is always the question that Streamlit took last, and the acts since then.
 
 const COMPONENT = "leaderboards" // clicks.py
@@ -16,13 +16,13 @@ const TABS = { cards: "Leaderboards", split: "Split", moved: "What moved", recor
 const STEPS = { undo: ".st-key-question_undo button", redo: ".st-key-question_redo button" }
 
 function newPage() {
-  const host = make("div", { class: "tranche-board" })
+  const host = make("div", { class: "tranche-overview" })
   const shadow = host.attachShadow({ mode: "open" })
   const style = make("style")
   style.textContent = STYLE
   const names = ["problem", "heads", "tools", "chart", "foot", "tabs", "problem"]
   const [problem, heads, tools, chart, foot, tabs, missing] = names.map((name) => make("div", { class: name }))
-  const cards = make("div", { class: "board cards" })
+  const cards = make("div", { class: "panel cards" })
   const lower = make("div", { class: "lower" }, missing, cards)
   const root = make("div", { class: "root", "aria-busy": "true" }, problem, heads, tools, chart, foot, tabs, lower)
   set(tabs, "role", "group")
@@ -35,7 +35,7 @@ function newPage() {
   set(chart, "role", "img")
   const own = { host, root, problems: { head: problem, cards: missing }, heads, tools, chart, foot, tabs, acts: [], outbox: [], base: null, about: null, drawn: null, steps: null, dimmed: [], store: newStore(), tries: 0, failures: 0 }
   own.waiting = root.appendChild(make("div", { class: "problem", role: "status", hidden: "" }))
-  own.cards = newBoard(cards)
+  own.cards = newPanel(cards)
   own.cards.send = () => onAct(own)
   own.time = newChart(own)
   own.press = newPress(root, (event) => actAt(own, event), (what) => act(own.cards, ...what))
@@ -61,7 +61,7 @@ export function mount({ parentElement, data, setStateValue }) {
   whenFree(page.press, () => acknowledge(page, data))
 }
 
-/** What Streamlit has taken needs not be sent again; once it has all, the board shows what it says (a picker, Back). */
+/** What Streamlit has taken needs not be sent again; once it has all, the overview shows what it says (a picker, Back). */
 function acknowledge(page, data) {
   const about = { project: data.project, slicer: data.slicer }
   if (page.about && (page.about.project !== about.project || page.about.slicer !== about.slicer)) clear(page)

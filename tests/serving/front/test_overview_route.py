@@ -1,4 +1,4 @@
-"""The route of the Audience page's board: who gets figures, which, and how long for."""
+"""The route of the Audience page's overview: who gets figures, which, and how long for."""
 
 import json
 import threading
@@ -13,7 +13,14 @@ from starlette.responses import PlainTextResponse
 
 from lib.figures.board.board_answers import BoardAnswers
 from lib.serving import connect
-from lib.serving.front.board_route import A_MINUTE, LONGEST_BODY, PATH, BoardRequest, BoardRoute, RouteLimits
+from lib.serving.front.overview_route import (
+    A_MINUTE,
+    LONGEST_BODY,
+    PATH,
+    OverviewRequest,
+    OverviewRoute,
+    RouteLimits,
+)
 from lib.settings import Settings
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Abandoned
@@ -30,7 +37,7 @@ def route(
 ) -> httpx.Client:
     """A client of the route in front of an application that answers everything else."""
     beyond = PlainTextResponse("The desk")
-    app = BoardRoute(beyond, installation.cookies.person, answers, limits or RouteLimits(4, 2, 30), ())
+    app = OverviewRoute(beyond, installation.cookies.person, answers, limits or RouteLimits(4, 2, 30), ())
     return httpx.Client(transport=InProcess(app), base_url=ORIGIN, headers={"Origin": ORIGIN}, timeout=30)
 
 
@@ -135,7 +142,7 @@ def test_only_pages_of_the_desk_ask(ask: Ask, desk: httpx.Client) -> None:
 
 def test_other_paths_are_not_the_routes(desk: httpx.Client) -> None:
     """Everything else goes on to the desk."""
-    assert desk.get("/board").text == "The desk"
+    assert desk.get("/overview").text == "The desk"
 
 
 def test_a_large_body_is_refused(ask: Ask, desk: httpx.Client, installation: connect.Installation) -> None:
@@ -190,11 +197,11 @@ class Lines:
     found: list[dict[str, Any]]
     may: bool = True
 
-    def may_ask_ahead(self, _: BoardRequest, person: Any) -> bool:
+    def may_ask_ahead(self, _: OverviewRequest, person: Any) -> bool:
         """As the test says."""
         return self.may
 
-    def lines(self, request: BoardRequest, person: Any, deadline: Deadline) -> Iterator[dict[str, Any]]:
+    def lines(self, request: OverviewRequest, person: Any, deadline: Deadline) -> Iterator[dict[str, Any]]:
         """The lines."""
         yield from self.found
 
@@ -207,7 +214,7 @@ class Held(Lines):
     ended: list[type[BaseException]] = field(default_factory=list)
     has_ended: threading.Event = field(default_factory=threading.Event)
 
-    def lines(self, request: BoardRequest, person: Any, deadline: Deadline) -> Iterator[dict[str, Any]]:
+    def lines(self, request: OverviewRequest, person: Any, deadline: Deadline) -> Iterator[dict[str, Any]]:
         """The first line, then none."""
         yield {"part": "head"}
         self.has_begun.set()
@@ -247,7 +254,9 @@ def test_one_person_does_not_take_all_threads(installation: connect.Installation
     held, quick = Held([]), Lines([{"part": "end"}])
 
     class Both(Lines):
-        def lines(self, request: BoardRequest, person: Any, deadline: Deadline) -> Iterator[dict[str, Any]]:
+        def lines(
+            self, request: OverviewRequest, person: Any, deadline: Deadline
+        ) -> Iterator[dict[str, Any]]:
             yield from (held if person.username == "viewer" else quick).lines(request, person, deadline)
 
     desk = route(installation, Both([]), RouteLimits(2, 1, 20))
@@ -275,7 +284,9 @@ def test_a_failure_inside_is_told_without_details(installation: connect.Installa
     """What nobody foresaw is an internal error, whose text is in the log alone."""
 
     class BrokenEntry(Lines):
-        def lines(self, request: BoardRequest, person: Any, deadline: Deadline) -> Iterator[dict[str, Any]]:
+        def lines(
+            self, request: OverviewRequest, person: Any, deadline: Deadline
+        ) -> Iterator[dict[str, Any]]:
             raise ValueError("secret")
             yield {}
 

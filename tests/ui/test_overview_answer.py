@@ -1,4 +1,4 @@
-"""Figures of the Audience page's board, against files of the same questions, and against the page."""
+"""Figures of the Audience page's overview, against files of the same questions, and against the page."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime, time, timedelta
@@ -21,7 +21,7 @@ from lib.people import Person
 from lib.reporting import links
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery
 from lib.serving import connect
-from lib.serving.front.board_route import BoardRequest
+from lib.serving.front.overview_route import OverviewRequest
 from lib.settings import Settings
 from lib.slicers import dates
 from lib.slicers.granularities import TIME_KEY_FIELDS, time_key_field
@@ -43,7 +43,7 @@ def answer(settings: Settings) -> Answer:
 
     def made(params: dict[str, str], *acts: list[Any], **fields: Any) -> dict[str, Any]:
         about: dict[str, Any] = {"project": "demo", "slicer": "delivery"} | fields
-        request = BoardRequest(**about, params=params, acts=list(acts))
+        request = OverviewRequest(**about, params=params, acts=list(acts))
         return {line["part"]: line for line in answers.lines(request, MANAGER, Deadline(60))}
 
     return made
@@ -313,7 +313,7 @@ def test_the_day_so_far_ends_with_the_hour_that_runs(answer: Answer, monkeypatch
 def test_the_page_says_the_same(
     answer: Answer, home: Path, monkeypatch: pytest.MonkeyPatch, params: dict[str, str]
 ) -> None:
-    """The board on the page is given the question of its link: its figures are those of the answer to it."""
+    """The overview on the page is given its link's question: its figures are those of the answer to it."""
     monkeypatch.setenv("TRANCHE_HOME", str(home))
     figures = answer(params)["head"]["head"]["figures"]
     assert boards.head(of_delivery(**params))["figures"] == figures
@@ -361,7 +361,7 @@ def test_exact_figures_follow_an_estimate(sampled: BoardAnswers, monkeypatch: py
         "slicer": "large",
         "params": {"start": "-21d", "end": "yesterday", "not.campaign_id": "3"},
     }
-    lines = list(sampled.lines(BoardRequest(**about), MANAGER, Deadline(60)))
+    lines = list(sampled.lines(OverviewRequest(**about), MANAGER, Deadline(60)))
     heads = [line for line in lines if line["part"] == "head"]
     assert [(line["stage"], line["is_final"]) for line in heads] == [("first", False), ("exact", True)]
     revenue = [
@@ -370,7 +370,7 @@ def test_exact_figures_follow_an_estimate(sampled: BoardAnswers, monkeypatch: py
     assert revenue[0]["range"].startswith("± ")
     assert revenue[1]["range"] is None
     assert heads[1]["head"]["fields"]["imps"]["precision"] == "Exact"
-    ahead = list(sampled.lines(BoardRequest(**about | {"ahead": True}), MANAGER, Deadline(60)))
+    ahead = list(sampled.lines(OverviewRequest(**about | {"ahead": True}), MANAGER, Deadline(60)))
     assert [line["part"] for line in ahead] == ["head", "cards", "end"]
 
 

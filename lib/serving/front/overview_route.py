@@ -1,4 +1,4 @@
-"""The route at which the Audience page's board gets its figures: `POST /board/answer`.
+"""The route at which the Audience page's overview gets its figures: `POST /overview/answer`.
 
 The request is JSON (at most 64 KiB), from a page of the desk, with its session cookie:
 
@@ -88,7 +88,7 @@ from lib.wire.fair import Ahead, FairPool, wait_for_disconnect
 from lib.wire.problems import problem
 from lib.wire.throttle import Tallies, Throttle, no_tally
 
-PATH = "/board/answer"
+PATH = "/overview/answer"
 PARTS = ("head", "cards", "split")
 NUMBERS_COOKIE, ZONE_COOKIE = "numbers", "zone"  # what the reader chose (lib/ui/kit/reader.py)
 NO_COOKIES: Mapping[str, str] = {}
@@ -112,7 +112,7 @@ class SignedIn(Protocol):
 Person = TypeVar("Person", bound=SignedIn, contravariant=True)
 
 
-class BoardRequest(BaseModel):
+class OverviewRequest(BaseModel):
     """A request, as the page sends it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -131,10 +131,10 @@ class BoardRequest(BaseModel):
 class AnswerSource(Protocol[Person]):
     """Whatever makes the answers."""
 
-    def may_ask_ahead(self, request: BoardRequest, person: Person) -> bool:
+    def may_ask_ahead(self, request: OverviewRequest, person: Person) -> bool:
         """Whether an answer costs so little that it may be made for nothing. Raises AccessError."""
 
-    def lines(self, request: BoardRequest, person: Person, deadline: Deadline) -> Iterator[Line]:
+    def lines(self, request: OverviewRequest, person: Person, deadline: Deadline) -> Iterator[Line]:
         """The lines of an answer. Raises AccessError or BadRequest before the first."""
 
 
@@ -147,8 +147,8 @@ class RouteLimits:
     seconds: float
 
 
-class BoardRoute:
-    """ASGI middleware: answers `POST /board/answer`, and nothing else.
+class OverviewRoute:
+    """ASGI middleware: answers `POST /overview/answer`, and nothing else.
 
     `person_of` gives the person of a `Cookie` header, None if nobody is signed in; `origins` are the
     addresses of the desk besides the host that is asked. `tally` gives what the throttle of a name shares
@@ -166,8 +166,8 @@ class BoardRoute:
     ) -> None:
         self._app, self._person_of, self._answers, self._origins = app, person_of, answers, origins
         self._limits = limits
-        self._sessions = FairPool(SESSION_THREADS, SESSION_THREADS, "board-session")
-        self._pool = FairPool(limits.threads, limits.share, "board")
+        self._sessions = FairPool(SESSION_THREADS, SESSION_THREADS, "overview-session")
+        self._pool = FairPool(limits.threads, limits.share, "overview")
         counts = ThreadPoolExecutor(1, "clicks")  # no click waits for the database to count it
         self._clicks = Throttle(A_MINUTE, share=tally("clicks"), executor=counts)
         self._ahead = Throttle(AHEAD_A_MINUTE, share=tally("clicks ahead"), executor=counts)
@@ -207,18 +207,18 @@ class BoardRoute:
             answer = problem(PATH, BadRequest(reason), TOO_LARGE)
             answer.headers["Connection"] = "close"
             return answer
-        board_request = read(body, request.headers.get("accept-language", ""), request.cookies)
-        if board_request.ahead and not await self._is_worth_it(board_request, person):
+        overview_request = read(body, request.headers.get("accept-language", ""), request.cookies)
+        if overview_request.ahead and not await self._is_worth_it(overview_request, person):
             return Response(status_code=204, headers={"Cache-Control": "no-store"})
-        work = _Work(self._answers.lines(board_request, person, deadline), deadline)
+        work = _Work(self._answers.lines(overview_request, person, deadline), deadline)
         work.future = self._pool.submit(
-            Ahead(person.username) if board_request.ahead else person.username, work.run
+            Ahead(person.username) if overview_request.ahead else person.username, work.run
         )
         stream = _Stream(work, request)
         await stream.begin()
         return stream
 
-    async def _is_worth_it(self, board_request: BoardRequest, person: SignedIn) -> bool:
+    async def _is_worth_it(self, overview_request: OverviewRequest, person: SignedIn) -> bool:
         """Whether to answer what may not be needed."""
 
         def may_ask_ahead() -> bool:
@@ -226,18 +226,18 @@ class BoardRoute:
                 self._ahead.admit(person.username)
             except Throttled:
                 return False
-            return self._answers.may_ask_ahead(board_request, person)
+            return self._answers.may_ask_ahead(overview_request, person)
 
         return await asyncio.wrap_future(self._sessions.submit(None, may_ask_ahead))
 
 
-def read(body: bytes, languages: str = "", cookies: Mapping[str, str] = NO_COOKIES) -> BoardRequest:
+def read(body: bytes, languages: str = "", cookies: Mapping[str, str] = NO_COOKIES) -> OverviewRequest:
     """The request in a body, for the reader of these cookies; `languages` is its `Accept-Language` header.
 
     BadRequest for another body.
     """
     try:
-        request = BoardRequest.model_validate(orjson.loads(body))
+        request = OverviewRequest.model_validate(orjson.loads(body))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
