@@ -48,17 +48,17 @@ def parts(desk: AppTest, params: dict[str, str], names: list[str], *acts: list[A
     context = desk.session_state[CONTEXT]
     about = {"project": context.project, "slicer": context.slicer_name, "params": params}
     request = OverviewRequest(**about, acts=list(acts), parts=names)
-    found: dict[str, Any] = {}
+    lines_by_part: dict[str, Any] = {}
     for line in BoardAnswers(Settings.current()).lines(request, context.person, Deadline(60)):
-        found |= {name: line[name] for name in (*names, "error") if name in line}
-    copy: dict[str, Any] = json.loads(json.dumps(found))
+        lines_by_part |= {name: line[name] for name in (*names, "error") if name in line}
+    copy: dict[str, Any] = json.loads(json.dumps(lines_by_part))
     return copy
 
 
 def head(desk: AppTest) -> dict[str, Any]:
     """The head of the overview's answer: headline, chart and what is said about them."""
-    found: dict[str, Any] = answer(desk)["head"]
-    return found
+    head_part: dict[str, Any] = answer(desk)["head"]
+    return head_part
 
 
 def headline(desk: AppTest) -> dict[str, str]:

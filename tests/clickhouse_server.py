@@ -59,16 +59,16 @@ class Handler(BaseHTTPRequestHandler):
         settings = {name: value for name, value in given.items() if name not in NOT_SETTINGS}
         try:
             with LOCK:
-                found, status = (answer(self.session, text, settings) if text else b"Ok.\n"), 200
+                content, status = (answer(self.session, text, settings) if text else b"Ok.\n"), 200
         except Exception as error:
-            found, status = str(error).encode(), 500
+            content, status = str(error).encode(), 500
         self.send_response(status)
-        self.send_header("Content-Length", str(len(found)))
+        self.send_header("Content-Length", str(len(content)))
         if status != 200:
-            code = re.search(rb"Code: (\d+)", found)
+            code = re.search(rb"Code: (\d+)", content)
             self.send_header("X-ClickHouse-Exception-Code", code[1].decode() if code else "1000")
         self.end_headers()
-        self.wfile.write(found)
+        self.wfile.write(content)
 
     def log_message(self, *parts: object) -> None:
         """Nothing."""

@@ -128,9 +128,9 @@ def rows_by_week(key: str) -> pd.DataFrame:
 
     Records without a value of `key` have an empty text.
     """
-    found = small_rows(seed=0).to_pandas().fillna({key: ""})
-    ages = (pd.Timestamp(LAST_DAY) - pd.to_datetime(found["time"].dt.date)).dt.days
-    return found.assign(week=ages // 7)
+    table = small_rows(seed=0).to_pandas().fillna({key: ""})
+    ages = (pd.Timestamp(LAST_DAY) - pd.to_datetime(table["time"].dt.date)).dt.days
+    return table.assign(week=ages // 7)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -191,7 +191,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.line(report.longreprtext)
     seconds: Counter[str] = Counter()
     kinds: dict[str, str] = {}
-    for report in (one for several in terminalreporter.stats.values() for one in several):
+    for report in (report for several in terminalreporter.stats.values() for report in several):
         if isinstance(report, pytest.TestReport):
             seconds[report.nodeid] += report.duration
             kinds[report.nodeid] = ", ".join(mark for mark in KINDS if mark in report.keywords) or "quick"

@@ -58,13 +58,13 @@ def columns_of(stored: pa.Table, definition: Definition) -> pa.Table:
     time = stored[TIME]
     if definition.time.granularity == "day":
         time = time.cast(pa.timestamp("s")).cast(pa.date32())
-    found = {definition.time.sources[0]: time}
+    columns = {definition.time.sources[0]: time}
     for field in sorted(definition.data_fields, key=lambda field: field.aggregate != "count"):
         if field.source is not None:
-            found[field.source] = stored[field.name]
-    found |= {field.source: stored[field.name] for field in definition.key_fields}
-    found |= {source.source: stored[source.name] for source in definition.audience_sources}
-    return pa.table(found)
+            columns[field.source] = stored[field.name]
+    columns |= {field.source: stored[field.name] for field in definition.key_fields}
+    columns |= {source.source: stored[source.name] for source in definition.audience_sources}
+    return pa.table(columns)
 
 
 def _into_postgresql(columns: pa.Table, url: str, table: str) -> None:

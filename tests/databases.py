@@ -127,8 +127,8 @@ def tables_made_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
             if engine.dialect.name == "sqlite" and not inspect(engine).get_table_names():
                 if not template.exists():
                     migrate(database.engine(f"sqlite:///{template}"))
-                with closing(sqlite3.connect(template)) as made, closing(_file(engine)) as new:
-                    made.backup(new)
+                with closing(sqlite3.connect(template)) as source, closing(_file(engine)) as new:
+                    source.backup(new)
         migrate(engine)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -87,7 +87,7 @@ def dialects() -> st.SearchStrategy[Dialect]:
     )
 
     @st.composite
-    def made(draw: st.DrawFn) -> Dialect:
+    def random_dialect(draw: st.DrawFn) -> Dialect:
         decimal, thousands = draw(marks)
         delimiter = draw(st.sampled_from([mark for mark in ",;\t|" if mark != decimal]))
         return Dialect(
@@ -106,7 +106,7 @@ def dialects() -> st.SearchStrategy[Dialect]:
             has_header=draw(st.booleans()),
         )  # fmt: skip
 
-    return made()
+    return random_dialect()
 
 
 def tables() -> st.SearchStrategy[pd.DataFrame]:

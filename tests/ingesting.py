@@ -90,10 +90,10 @@ class Place:
 
 def refused(path: Path, **recognized: Any) -> list[Reject]:
     """The rows of a file that its reader itself refuses."""
-    found: list[Reject] = []
-    for _ in reader(path, **recognized).rows(None, found.append):
+    rejects: list[Reject] = []
+    for _ in reader(path, **recognized).rows(None, rejects.append):
         pass
-    return found
+    return rejects
 
 
 def cells(path: Path, **recognized: Any) -> dict[str, list[Any]]:

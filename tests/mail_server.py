@@ -50,7 +50,7 @@ class Mailbox:
             return self.to_mail.pop(0)
         mail = email.message_from_bytes(envelope.original_content or b"", policy=default)
         self.mails.append(mail)
-        self.recipients.append([str(one) for one in envelope.rcpt_tos])
+        self.recipients.append([str(recipient) for recipient in envelope.rcpt_tos])
         self.encrypted.append(server.transport.get_extra_info("ssl_object") is not None)
         self.arrived.set()
         return "250 OK"

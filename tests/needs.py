@@ -45,7 +45,7 @@ QUICK: list[str] = []
 def marks(item: pytest.Function) -> list[str]:
     """The marks of a test: what it needs, and what makes it long."""
     fixtures = item._fixtureinfo.name2fixturedefs.values()
-    functions = [item.function, *(one.func for several in fixtures for one in several)]
+    functions = [item.function, *(fixture.func for several in fixtures for fixture in several)]
     names = {name for function in functions for name in _all_names(function)}
     callspec = getattr(item, "callspec", None)
     values = callspec.params.values() if callspec else ()
@@ -55,10 +55,10 @@ def marks(item: pytest.Function) -> list[str]:
         for part in (value if isinstance(value, tuple) else [value])
         if isinstance(part, str)
     }
-    found = [mark for mark in NAMES if names & NAMES[mark] or parts & PARAMETERS[mark]]
+    found_marks = [mark for mark in NAMES if names & NAMES[mark] or parts & PARAMETERS[mark]]
     if getattr(item.obj, "is_hypothesis_test", False) or names & DRAWS:
-        found.append("random")
-    return [*found, "reference"] if REFERENCE in parts else found
+        found_marks.append("random")
+    return [*found_marks, "reference"] if REFERENCE in parts else found_marks
 
 
 def draws(most: int) -> int:
@@ -83,18 +83,18 @@ def left_for_the_night(items: list[pytest.Item], day: int) -> set[pytest.Item]:
 @cache
 def _all_names(function: Any) -> frozenset[str]:
     """The names in the code of this function and of those functions of the tests that it calls."""
-    found: set[str] = set()
+    in_code: set[str] = set()
     waiting, known = [function], set()
     while waiting:
-        one = inspect.unwrap(waiting.pop())
-        if isinstance(one, type):
-            waiting += [method for method in vars(one).values() if isinstance(method, FunctionType)]
-        elif isinstance(one, FunctionType) and one not in known:
-            known.add(one)
-            names = set(_names(one.__code__))
-            found |= names
-            waiting += [called for called in _called(one, names) if _is_ours(called)]
-    return frozenset(found)
+        fixture = inspect.unwrap(waiting.pop())
+        if isinstance(fixture, type):
+            waiting += [method for method in vars(fixture).values() if isinstance(method, FunctionType)]
+        elif isinstance(fixture, FunctionType) and fixture not in known:
+            known.add(fixture)
+            names = set(_names(fixture.__code__))
+            in_code |= names
+            waiting += [called for called in _called(fixture, names) if _is_ours(called)]
+    return frozenset(in_code)
 
 
 def _names(code: CodeType) -> Iterator[str]:

@@ -65,10 +65,10 @@ class RandomSlicer:
 
     def texts(self, name: str) -> set[str]:
         """What a filter of a key field might look for."""
-        found = [row[name] for row in self.rows]
+        cells = [row[name] for row in self.rows]
         if name == "labels":
-            found = [cell and cell.split(SEPARATOR) for cell in found]
-        flat = [text for cell in found for text in (cell if isinstance(cell, list) else [cell])]
+            cells = [cell and cell.split(SEPARATOR) for cell in cells]
+        flat = [text for cell in cells for text in (cell if isinstance(cell, list) else [cell])]
         return {text for text in flat if text} | set(self.mappings.get(name, {}).values())
 
 

@@ -38,13 +38,13 @@ def spark_home() -> Path | None:
 
 def missing_for_spark() -> str:
     """What tests on Spark need and is not installed."""
-    found = {
+    packages = {
         "pyspark-client": importlib.util.find_spec("pyspark"),
         "grpcio": importlib.util.find_spec("grpc"),
         "pyspark (a server)": spark_home(),
         "Java": shutil.which("java"),
     }
-    return ", ".join(name for name, there in found.items() if there is None)
+    return ", ".join(name for name, there in packages.items() if there is None)
 
 
 @contextmanager

@@ -25,8 +25,8 @@ WORDS = "1 note, 1 grant, 2 tokens"
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """A desk with a connected slicer, on which a note, a grant and two tokens hang."""
-    found = Settings(home=tmp_path / "home")
-    monkeypatch.setattr(Settings, "load", classmethod(lambda _: found))
+    own_settings = Settings(home=tmp_path / "home")
+    monkeypatch.setattr(Settings, "load", classmethod(lambda _: own_settings))
     source = {"connection": "lake", "table": "sales"}
     content = {
         "time": {"column": "day"},
@@ -35,16 +35,16 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
         "source": source,
     }
     for name in ("sales", "other"):
-        Warehouse(found.warehouse).connect("acme", name, Definition.model_validate(content))
-    access = connect.installation(found).access
+        Warehouse(own_settings.warehouse).connect("acme", name, Definition.model_validate(content))
+    access = connect.installation(own_settings).access
     grants = (Grant(*OLD), Grant("acme", "other"))
     access.people.add(Person("ada", "Ada", None, "viewer", grants), "a password of some length")
     for name, held in (("both", grants), ("one", grants[:1])):
-        access.issue("ada", found.reporting_service, name, dt.timedelta(hours=1), held)
+        access.issue("ada", own_settings.reporting_service, name, dt.timedelta(hours=1), held)
     Notes(Scope(access.store.engine, "", access.people.require("ada"))).add(
         *OLD, dt.date(2026, 3, 1), "Launch"
     )
-    return found
+    return own_settings
 
 
 def run(*words: str, answer: str = "") -> Result:

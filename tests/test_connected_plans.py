@@ -304,8 +304,8 @@ def _groups_of_rows(slicer: Slicer) -> tuple[int, int]:
 def _of(plan: Any, name: str) -> list[Any]:
     """The values of a name anywhere in a plan."""
     if isinstance(plan, list):
-        return [found for part in plan for found in _of(part, name)]
+        return [node for part in plan for node in _of(part, name)]
     if not isinstance(plan, dict):
         return []
     own = [plan[name]] if name in plan else []
-    return own + [found for part in plan.values() for found in _of(part, name)]
+    return own + [node for part in plan.values() for node in _of(part, name)]

@@ -63,9 +63,9 @@ def test_numbers_that_are_none_are_left_out(slicer: Slicer) -> None:
     atoms = frozenset({"records", "sum:bids", "min:bids", "max:bids", "present:bids"})
     total = slicer.ask(atoms=atoms).total.estimate
     bids = FRAME.bids.dropna()
-    found = {name: values.tolist() for name, values in total.items()}
+    lists = {name: values.tolist() for name, values in total.items()}
     figures = {"records": len(FRAME), "sum": bids.sum(), "min": bids.min(), "max": bids.max()}
-    assert found == {
+    assert lists == {
         f"{name}:bids" if name != "records" else name: [value] for name, value in figures.items()
     } | {"present:bids": [len(bids)]}
 
@@ -121,8 +121,8 @@ def test_micros_are_divided_once(tmp_path: Path, kind: pa.DataType) -> None:
     atoms = frozenset({"sum:bids", "min:bids", "max:bids", "present:bids"})
     for sums in (slicer.ask(atoms=atoms), slicer.ask(atoms=atoms, split_by=("country",))):
         for part in (sums.total, sums.rows):
-            found = {name: part.estimate[name].tolist() for name in sorted(atoms)}
-            assert found == {
+            lists = {name: part.estimate[name].tolist() for name in sorted(atoms)}
+            assert lists == {
                 "max:bids": [7.25], "min:bids": [0.100001], "present:bids": [100_000.0],
                 "sum:bids": [10_007.249999],
             }  # fmt: skip

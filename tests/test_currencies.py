@@ -235,7 +235,7 @@ def test_no_place_shows_a_sum_over_currencies(settings: Settings, place: str) ->
     """Each says why there is no figure, and shows neither the sum of amounts nor a share of it."""
     text = json.dumps(PLACES[place](settings, MIXED), default=str, ensure_ascii=False)
     assert "currencies: split or filter by currency_code" in text, text
-    assert not [one for one in SUMS if one in text], text
+    assert not [figure for figure in SUMS if figure in text], text
 
 
 @pytest.mark.parametrize("place", PLACES)

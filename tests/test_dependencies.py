@@ -32,7 +32,7 @@ def settings(tmp_path: Path) -> Settings:
     lake = tmp_path / "lake"
     lake.mkdir()
     pq.write_table(pa.table(rows()), lake / "sales.parquet")
-    found = Settings(
+    own_settings = Settings(
         home=tmp_path / "home",
         connections={
             "lake": {"url": f"parquet://{lake}"},
@@ -40,13 +40,13 @@ def settings(tmp_path: Path) -> Settings:
             "silent": {"url": f"postgresql://reader:hushhush@{CLOSED}/rows"},
         },
     )
-    warehouse = Warehouse(found.warehouse)
-    for name in found.connection_urls:
+    warehouse = Warehouse(own_settings.warehouse)
+    for name in own_settings.connection_urls:
         source = {"connection": name, "table": "sales"}
         fields = [{"name": "bids"}]
         content = {"time": {"column": "at"}, "key_fields": [], "data_fields": fields, "source": source}
         warehouse.connect("p", name, Definition.model_validate(content))
-    return found
+    return own_settings
 
 
 @pytest.fixture
@@ -83,10 +83,10 @@ def test_slicers_are_listed_beside_a_broken_one(settings: Settings, monkeypatch:
 
 def test_every_connection_is_checked(settings: Settings) -> None:
     """`tranche check` tries each connection, and the table of each slicer that has one."""
-    found = steps(settings)
-    states = {name: found[name].state for name in ("lake", "gone", "silent", "p/lake")}
+    by_name = steps(settings)
+    states = {name: by_name[name].state for name in ("lake", "gone", "silent", "p/lake")}
     assert states == {"lake": "ok", "gone": "failed", "silent": "failed", "p/lake": "ok"}
-    assert "[connections.silent]" in found["silent"].remedy
+    assert "[connections.silent]" in by_name["silent"].remedy
     pq.write_table(pa.table({"at": []}), settings.home.parent / "lake" / "sales.parquet")
     assert "no column 'bids'" in steps(settings)["p/lake"].result
 
@@ -117,18 +117,18 @@ def test_sign_in_and_webhook_are_checked(tmp_path: Path, provider: str) -> None:
             alerts_webhook=f"http://127.0.0.1:{port}/token",
             alerts_secret="x" * 40,
         )
-        found = steps(settings)
-        states = {name: found[name].result for name in found if not found[name].is_good}
+        by_name = steps(settings)
+        states = {name: by_name[name].result for name in by_name if not by_name[name].is_good}
         assert states == {}
         taken, _ = receiver.accept()
         with taken:
             assert taken.recv(1) == b""
-    found = steps(settings)
-    assert (found["Alert webhook"].state, f"127.0.0.1:{port}" in found["Alert webhook"].result) == (
+    by_name = steps(settings)
+    assert (by_name["Alert webhook"].state, f"127.0.0.1:{port}" in by_name["Alert webhook"].result) == (
         "failed",
         True,
     )
-    assert "token" not in found["Alert webhook"].result
+    assert "token" not in by_name["Alert webhook"].result
     oidc = settings.company.oidc.model_copy(update={"issuer": f"{provider}/other"})
     away = settings.model_copy(update={"company": settings.company.model_copy(update={"oidc": oidc})})
     assert steps(away)["Company sign-in"].state == "failed"

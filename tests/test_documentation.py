@@ -87,13 +87,13 @@ def test_the_drawing_is_up_to_date() -> None:
 def test_no_flow_takes_more_files_than_written() -> None:
     """The flows of the architecture take no more files than it says; `python docs/flows.py` renews it."""
     script = runpy.run_path(str(ROOT / "docs" / "flows.py"))
-    written, found = script["written_counts"](), script["traces"]()
-    assert written.keys() == found.keys()
+    written, traced = script["written_counts"](), script["traces"]()
+    assert written.keys() == traced.keys()
     more = {
-        name: len(trace.functions) for name, trace in found.items() if len(trace.functions) > written[name]
+        name: len(trace.functions) for name, trace in traced.items() if len(trace.functions) > written[name]
     }
     assert not more
-    assert all(trace.functions for trace in found.values())
+    assert all(trace.functions for trace in traced.values())
 
 
 @pytest.mark.parametrize("slicer", ["delivery", "curation"])

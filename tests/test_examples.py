@@ -43,8 +43,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def address(demo: Path) -> Iterator[str]:
     """Where the APIs over it answer: a process of its own, on a socket."""
     command = [sys.executable, "-c", "from lib.cli import main; main()", "serve", "--port", "0"]
-    with started(command, demo) as found:
-        yield found
+    with started(command, demo) as url:
+        yield url
 
 
 def wait_for_health(home: Path) -> None:

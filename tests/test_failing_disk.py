@@ -37,11 +37,11 @@ IMPORT = ("import", "rows.csv", "--project", "acme", "--slicer", "rows")
 @pytest.fixture
 def prepared(home: Path, tmp_path: Path) -> Path:
     """A data directory with its database, and a file to import beside it."""
-    found = copied(home, tmp_path / "home")
-    Access.of(Settings(home=found)).store.engine.dispose()
+    copy = copied(home, tmp_path / "home")
+    Access.of(Settings(home=copy)).store.engine.dispose()
     days = (f"2026-11-{1 + number % 20:02},C{number % 50},{number}" for number in range(20_000))
     (tmp_path / "rows.csv").write_text("\n".join(["day,country,imps", *days]) + "\n")
-    return found
+    return copy
 
 
 @cache
@@ -112,7 +112,7 @@ def test_a_disk_that_is_full_when_a_file_is_replaced(prepared: Path) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, usual)
     assert path.read_bytes() == before
-    assert {found.name for found in prepared.glob(".tranche*")} == set()
+    assert {path.name for path in prepared.glob(".tranche*")} == set()
 
 
 def test_a_disk_that_is_full_while_preparing(prepared: Path) -> None:

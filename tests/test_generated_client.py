@@ -108,10 +108,10 @@ def generated(served: Served, tmp_path_factory: pytest.TempPathFactory) -> Calla
         spec = importlib.util.spec_from_file_location(module.stem, module)
         assert spec
         assert spec.loader
-        found = importlib.util.module_from_spec(spec)
-        sys.modules[module.stem] = found
-        spec.loader.exec_module(found)
-        return found
+        package = importlib.util.module_from_spec(spec)
+        sys.modules[module.stem] = package
+        spec.loader.exec_module(package)
+        return package
 
     return make
 
@@ -230,8 +230,8 @@ def clients(served: Served, tmp_path_factory: pytest.TempPathFactory) -> Path:
             "--output-path",
             folder / f"{api}_api",
         ]
-        made = subprocess.run(command, capture_output=True, text=True)
-        assert made.returncode == 0, made.stdout + made.stderr
+        process = subprocess.run(command, capture_output=True, text=True)
+        assert process.returncode == 0, process.stdout + process.stderr
     return folder
 
 

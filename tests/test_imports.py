@@ -73,16 +73,16 @@ def _imports(path: Path) -> Iterator[Import]:
 
 @functools.cache
 def _all_imports() -> list[Import]:
-    return [found for path in FILES for found in _imports(path)]
+    return [import_ for path in FILES for import_ in _imports(path)]
 
 
 @functools.cache
 def _ours() -> list[Import]:
-    return [found for found in _all_imports() if found.module in MODULES]
+    return [import_ for import_ in _all_imports() if import_.module in MODULES]
 
 
 def _shown(broken: list[Import]) -> str:
-    return "\n" + "\n".join(str(found) for found in broken)
+    return "\n" + "\n".join(str(import_) for import_ in broken)
 
 
 def test_there_are_imports_to_check() -> None:
@@ -93,18 +93,18 @@ def test_there_are_imports_to_check() -> None:
 
 def test_streamlit_stays_in_the_screens() -> None:
     """streamlit is imported in app, desk, pages and ui alone; for a password's hash its authenticator too."""
-    screens = [found for found in _all_imports() if found.module.split(".")[0].startswith("streamlit")]
+    screens = [import_ for import_ in _all_imports() if import_.module.split(".")[0].startswith("streamlit")]
     broken = [screen for screen in screens if _room(_name(screen.path)) not in SCREENS]
-    assert {_name(found.path) for found in broken} == {"lib.people.passwords"}, _shown(broken)
-    assert not any(found.is_on_top for found in broken), "the command line is quick to start"
+    assert {_name(import_.path) for import_ in broken} == {"lib.people.passwords"}, _shown(broken)
+    assert not any(import_.is_on_top for import_ in broken), "the command line is quick to start"
 
 
 def test_the_server_and_pages_go_through_the_doors() -> None:
     """What lies outside lib, where import-linter does not look, imports no locked room past its door."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     locked = [room.rstrip("*") for contract in contracts for room in contract.get("protected_modules", ())]
-    outside = [found for found in _ours() if _room(_name(found.path)) in ("app", "pages")]
-    broken = [found for found in outside if found.module.startswith(tuple(locked))]
+    outside = [import_ for import_ in _ours() if _room(_name(import_.path)) in ("app", "pages")]
+    broken = [import_ for import_ in outside if import_.module.startswith(tuple(locked))]
     assert locked
     assert not broken, _shown(broken)
 
@@ -130,7 +130,7 @@ def test_benches_go_through_the_doors() -> None:
 def test_imports_start_at_lib() -> None:
     """No relative imports, and none that would find a second copy because lib stands first on sys.path."""
     copies = {path.stem for path in (ROOT / "lib").iterdir()} - {"__init__", "__pycache__"}
-    broken = [found for found in _all_imports() if found.module.split(".")[0] in {*copies, ""}]
+    broken = [import_ for import_ in _all_imports() if import_.module.split(".")[0] in {*copies, ""}]
     assert not broken, _shown(broken)
 
 
@@ -140,7 +140,7 @@ def test_a_client_never_sees_its_service(api: str) -> None:
     served = {name for name in MODULES if name.startswith(f"lib.{api}.") and name.split(".")[2] in SERVED}
     reached = _reached(f"lib.{api}.client")
     reached |= {name for name in MODULES if _room(name) in ("pages", "ui")}
-    broken = [found for found in _ours() if found.module in served and _name(found.path) in reached]
+    broken = [import_ for import_ in _ours() if import_.module in served and _name(import_.path) in reached]
     assert not broken, _shown(broken)
 
 
@@ -154,7 +154,7 @@ def test_services_of_other_makers_are_apart() -> None:
 
 def test_only_connect_makes_clients() -> None:
     """Pages and ui import clients as types at most: none is constructed outside connect."""
-    made = [
+    makers = [
         f"{path.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node)}"
         for path in FILES
         if _room(_name(path)) in SCREENS
@@ -162,7 +162,7 @@ def test_only_connect_makes_clients() -> None:
         if isinstance(node, ast.Call)
         and ast.unparse(node.func).split(".")[-1] in ("Reporting", "Deals", "Client")
     ]
-    assert not made, "\n" + "\n".join(made)
+    assert not makers, "\n" + "\n".join(makers)
 
 
 def test_every_page_begins_with_the_sign_in() -> None:
@@ -201,14 +201,16 @@ def _reached(module: str) -> set[str]:
 def _edges() -> dict[str, set[str]]:
     """Module -> the modules of ours that it imports."""
     edges: dict[str, set[str]] = {}
-    for found in _ours():
-        edges.setdefault(_name(found.path), set()).add(found.module)
+    for import_ in _ours():
+        edges.setdefault(_name(import_.path), set()).add(import_.module)
     return edges
 
 
 def test_ibis_has_one_folder() -> None:
     """Ibis is imported in one folder, so that another compiler of queries can take its place."""
-    names = {found.path.parent.name for found in _all_imports() if found.module.partition(".")[0] == "ibis"}
+    names = {
+        import_.path.parent.name for import_ in _all_imports() if import_.module.partition(".")[0] == "ibis"
+    }
     assert names == {"connected"}
 
 

@@ -219,8 +219,8 @@ def test_killing_the_desk_that_does_background_work(desks: Desks) -> None:
 def wait_for(names: Callable[[], list[str]]) -> str:
     """The one name, once there is one."""
     for _ in range(600):
-        if found := names():
-            (name,) = found
+        if matches := names():
+            (name,) = matches
             return name
         threading.Event().wait(0.1)
     raise AssertionError("Nobody does the work within a minute")

@@ -56,15 +56,15 @@ def test_one_desk_per_home(own_home: Path) -> None:
 
 def test_the_lock_is_the_homes(tmp_path: Path) -> None:
     """Two homes have a desk each; the one that ended left its home free."""
-    one, other = Settings(home=tmp_path / "one"), Settings(home=tmp_path / "other")
-    second = connect.one_desk(one)
+    first, other = Settings(home=tmp_path / "one"), Settings(home=tmp_path / "other")
+    second = connect.one_desk(first)
     with (
-        connect.one_desk(one),
+        connect.one_desk(first),
         connect.one_desk(other),
         pytest.raises(Misconfigured, match="TRANCHE_HOME"),
     ):
         second.__enter__()
-    with connect.one_desk(one):
+    with connect.one_desk(first):
         pass
 
 
@@ -106,9 +106,9 @@ def test_files_may_go_while_others_are_restricted(tmp_path: Path, monkeypatch: p
     walk = os.walk
 
     def walk_and_remove(folder: Path) -> list[Any]:
-        found = [*walk(folder)]
+        files = [*walk(folder)]
         (tmp_path / "tranche.db-shm").unlink()
-        return found
+        return files
 
     monkeypatch.setattr(os, "walk", walk_and_remove)
     private.close(tmp_path)
@@ -129,9 +129,9 @@ def test_all_files_below_the_home_are_the_owners_alone(tmp_path: Path) -> None:
         assert run(words, home).returncode == 0
     finally:
         os.umask(before)
-    found = {path: stat.S_IMODE(path.stat().st_mode) for path in home.rglob("*")}
-    assert len(found) > 8
-    assert {path: mode for path, mode in found.items() if mode != (0o700 if path.is_dir() else 0o600)} == {}
+    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in home.rglob("*")}
+    assert len(modes) > 8
+    assert {path: mode for path, mode in modes.items() if mode != (0o700 if path.is_dir() else 0o600)} == {}
 
 
 def test_turning_demo_off_locks_the_demo_people_out(own_home: Path) -> None:

@@ -86,8 +86,8 @@ def test_the_day(home: Path, postgres_server: str, tmp_path: Path, stack: ExitSt
     assert total(site.addresses[-1], token) == expected
 
     archive = tmp_path / "backup.tar"  # while both answer
-    made = run([*CLI, "backup", str(archive)], site.home, **site.environment)
-    assert made.returncode == 0, made.stderr
+    process = run([*CLI, "backup", str(archive)], site.home, **site.environment)
+    assert process.returncode == 0, process.stderr
 
     os.kill(site.numbers[1], signal.SIGKILL)  # the machine is lost, with its disk and its database
     os.kill(site.numbers[2], signal.SIGKILL)

@@ -245,22 +245,22 @@ def test_types_that_cannot_be_used_block_no_table(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TRANCHE_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("TRANCHE_CONNECTIONS", f'{{"rows": {{"url": "parquet://{lake}"}}}}')
-    one = pa.array
+    column = pa.array
     pq.write_table(
         pa.table(
             {
-                "at": one([DAY], pa.timestamp("ns", "UTC")),
+                "at": column([DAY], pa.timestamp("ns", "UTC")),
                 "country": ["US"],
                 "bids": [1.5],
-                "big": one([decimal.Decimal(2**60)], pa.decimal128(38, 0)),
-                "place": one([{"a": 1}]),
-                "map": one([[("a", 1)]], pa.map_(pa.string(), pa.int64())),
+                "big": column([decimal.Decimal(2**60)], pa.decimal128(38, 0)),
+                "place": column([{"a": 1}]),
+                "map": column([[("a", 1)]], pa.map_(pa.string(), pa.int64())),
                 "raw": [b"\x00\xff"],
-                "items": one([[{"a": 1}]]),
-                "matrix": one([[[1]]]),
-                "time": one([dt.time(1)]),
+                "items": column([[{"a": 1}]]),
+                "matrix": column([[[1]]]),
+                "time": column([dt.time(1)]),
                 "nothing": pa.nulls(1),
-                "labels": one([["a", "b"]]),
+                "labels": column([["a", "b"]]),
             }
         ),
         lake / "sales" / "a.parquet",

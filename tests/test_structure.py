@@ -38,7 +38,7 @@ def test_a_public_class_name_stands_once() -> None:
         for node in tree.body if path != SNAPSHOTS else ():
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(str(path.relative_to(ROOT)))
-    twice = {name: found for name, found in places.items() if len(found) > 1}
+    twice = {name: paths for name, paths in places.items() if len(paths) > 1}
     assert not twice, twice
 
 

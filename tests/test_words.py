@@ -83,13 +83,13 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
 
 def test_texts_are_plain() -> None:
     """No text of the program has one of the quaint phrases; the failure names a plain one."""
-    found = [
+    faults = [
         f"{path.relative_to(ROOT)}:{line}: '{match[0]}', better '{QUAINT[match[0].lower()]}': {text!r}"
         for path in SOURCES
         for line, text in texts(path)
         for match in PATTERN.finditer(text)
     ]
-    assert not found, "\n" + "\n".join(found)
+    assert not faults, "\n" + "\n".join(faults)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -101,10 +101,10 @@ def test_documents_are_plain(document: Path) -> None:
 
 def test_texts_are_found() -> None:
     """The walk finds what is on screen, in errors and in the help of commands, and no docstrings."""
-    found = {text for path in SOURCES for _, text in texts(path)}
-    assert {"Incorrect name or password.", "Import files into a slicer."} <= found
-    assert (texts.__doc__ or "") not in found
-    assert len(found) > 500
+    all_texts = {text for path in SOURCES for _, text in texts(path)}
+    assert {"Incorrect name or password.", "Import files into a slicer."} <= all_texts
+    assert (texts.__doc__ or "") not in all_texts
+    assert len(all_texts) > 500
 
 
 def test_spelling_is_american() -> None:

@@ -480,7 +480,9 @@ class Check:
         if lines:
             name, *codes = links.split_texts(lines)
         else:
-            name = next(one.name for one in self.oracle.query.filters if one.match == "equals")
+            name = next(
+                condition.name for condition in self.oracle.query.filters if condition.match == "equals"
+            )
             codes = []
         filters = self.others(name)
         answer = self.oracle.rows(self.oracle.period, (key, name), [self.shown], filters)
@@ -492,9 +494,9 @@ class Check:
     def others(self, name: str, filters: Sequence[Filter] | None = None) -> list[Filter]:
         """These filters, the link's if none are given, but for those on whole values of a key field."""
         return [
-            one
-            for one in (self.oracle.query.filters if filters is None else filters)
-            if one.name != name or one.match not in ("equals", "not equals")
+            condition
+            for condition in (self.oracle.query.filters if filters is None else filters)
+            if condition.name != name or condition.match not in ("equals", "not equals")
         ]
 
     def card(self, card: Any) -> None:

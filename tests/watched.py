@@ -47,9 +47,9 @@ def imported(home: Path, daily: Sequence[float], last: dt.date = LAST_DAY) -> No
 
 def set_up(kept: ViewStore, rule: str = "above", bound: float | None = 100.0, **params: str) -> int:
     """A view of yesterday with an alert on its impressions; returns the view's number."""
-    made = kept.views.save(*SLICER, f"View {rule} {bound} {params}", {**YESTERDAY, **params})
-    kept.alerts.watch(made.id, "imps", IMPS, rule, bound)
-    return made.id
+    view = kept.views.save(*SLICER, f"View {rule} {bound} {params}", {**YESTERDAY, **params})
+    kept.alerts.watch(view.id, "imps", IMPS, rule, bound)
+    return view.id
 
 
 def webhook(address: str) -> dict[str, str]:

@@ -109,8 +109,8 @@ def test_the_sdk_is_loaded_by_the_first_agent(module: str, heavy: tuple[str, ...
 def test_a_viewer_sees_what_they_may_see(served: str, issue: Callable[..., str]) -> None:
     """A person who is granted one slicer has one, and the other is not there."""
     token = issue("viewer", "reporting", grants=(Grant("demo", "delivery"),))
-    found = call(served, (token,), "list_slicers", {}).structured_content
-    assert [slicer["slicer"] for slicer in found["slicers"]] == ["demo/delivery"]
+    slicers = call(served, (token,), "list_slicers", {}).structured_content
+    assert [slicer["slicer"] for slicer in slicers["slicers"]] == ["demo/delivery"]
     refused = call(served, (token,), "ask", ASK)
     assert refused.is_error
     assert refused.structured_content["error"].startswith("Unknown slicer 'demo/curation'")
@@ -130,9 +130,9 @@ def test_a_token_opens_its_own_api(served: str, issue: Callable[..., str]) -> No
 def test_a_token_for_some_seats_sees_their_deals(served: str, issue: Callable[..., str]) -> None:
     """A token for the deals of one seat finds no others."""
     token = issue("manager", "deals", deals=DealsGrant("read", frozenset({1})))
-    found = call(served, (token,), "find_deals", {"limit": 100}).structured_content
-    assert found["rows"]
-    assert {row["seat"]["id"] for row in found["rows"]} == {1}
+    deals = call(served, (token,), "find_deals", {"limit": 100}).structured_content
+    assert deals["rows"]
+    assert {row["seat"]["id"] for row in deals["rows"]} == {1}
 
 
 def test_both_tokens_are_of_one_person(served: str, issue: Callable[..., str]) -> None:
@@ -157,11 +157,11 @@ def test_requests_are_throttled_per_token(demo_settings: Settings, issue: Callab
     """Requests beyond the limit are refused with the seconds to wait; another token is not affected."""
     settings = demo_settings.model_copy(update={"throttle_agents": 2})
     app = AgentRoute(Compression(connect.installation(demo_settings).api), settings)
-    one, other = issue("manager", "reporting"), issue("manager", "reporting")
+    token, other = issue("manager", "reporting"), issue("manager", "reporting")
     with serving(app) as address:
-        codes = [post(address, one).status_code for _ in range(3)]
+        codes = [post(address, token).status_code for _ in range(3)]
         assert codes == [200, 200, 429]
-        assert int(post(address, one).headers["retry-after"]) > 0
+        assert int(post(address, token).headers["retry-after"]) > 0
         assert post(address, other).status_code == 200
 
 

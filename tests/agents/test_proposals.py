@@ -52,12 +52,12 @@ def test_a_change_waits_for_a_person(toolbox: Toolbox, settings: Settings) -> No
     """A proposed price changes nothing until it is approved; proposed again, it is the same proposal."""
     before = clients(settings).deals.get(DemandDeal, 1).price
     change = {"kind": "deals", "id": 1, "fields": {"price": 1.75}, "reason": "Bids lie below the floor"}
-    found = answered(toolbox, "propose_change", **change)
-    assert found["state"] == "open"
-    assert found["changes"] == [{"field": "price", "before": float(before), "after": 1.75}]
-    assert answered(toolbox, "propose_change", **change)["proposal"] == found["proposal"]
+    proposal = answered(toolbox, "propose_change", **change)
+    assert proposal["state"] == "open"
+    assert proposal["changes"] == [{"field": "price", "before": float(before), "after": 1.75}]
+    assert answered(toolbox, "propose_change", **change)["proposal"] == proposal["proposal"]
     assert clients(settings).deals.get(DemandDeal, 1).price == before
-    approve(settings, found["proposal"])
+    approve(settings, proposal["proposal"])
     assert clients(settings).deals.get(DemandDeal, 1).price == Decimal("1.75")
 
 
@@ -65,9 +65,11 @@ def test_a_package_like_another_has_its_targeting(toolbox: Toolbox, settings: Se
     """A proposed package has the other's targeting, filters in place of its own kinds, dates and prices."""
     filters = [{"field": "geo.country", "values": ["FR"]}, {"field": "deal", "values": ["3"]}]
     seats = [{"seat": 1, "price": "2.25"}]
-    found = answered(toolbox, "propose_package", **PACKAGE, end=str(MONDAY), filters=filters, seats=seats)
-    assert found["not_targeted"] == ["deal: no target stands for this key field"]
-    response = clients(settings).deals.get(SupplyPackage, approve(settings, found["proposal"])["applied_id"])
+    proposal = answered(toolbox, "propose_package", **PACKAGE, end=str(MONDAY), filters=filters, seats=seats)
+    assert proposal["not_targeted"] == ["deal: no target stands for this key field"]
+    response = clients(settings).deals.get(
+        SupplyPackage, approve(settings, proposal["proposal"])["applied_id"]
+    )
     like = clients(settings).deals.get(SupplyPackage, 1)
     assert [targeting.value for targeting in response.geo_targetings] == ["FR"]
     assert response.device_targetings == like.device_targetings

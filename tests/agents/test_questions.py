@@ -80,8 +80,8 @@ QUESTIONS = (
              f"select country, sum(imps) from curation where {WEEK} group by 1 order by 2 desc limit 3"),
     Question("How many in the United States?",
              (("find_values", {"slicer": C, "field": "country", "contains": "united states"}),
-              ("ask", lambda found: {"slicer": C, "fields": ["imps"],
-                                     "filters": one_of("country", found[0]["values"][0]["country"])})),
+              ("ask", lambda answer: {"slicer": C, "fields": ["imps"],
+                                     "filters": one_of("country", answer[0]["values"][0]["country"])})),
              total("imps"), f"select sum(imps) from curation where {WEEK} and country = 'US'"),
     Question("How many per day?", (ask(fields=["imps"], split=["granularity_day"]),),
              column("granularity_day", "imps"),
@@ -135,8 +135,8 @@ QUESTIONS = (
              f"select sum(imps) from curation where {WEEK} and starts_with(browser, 'S')"),
     Question("Bids for the package Morning News Display?",
              (("find_deals", {"kind": "packages", "search": MORNING}),
-              ("ask", lambda found: {"slicer": C, "fields": ["bids"], "filters": one_of(
-                  "supply_package", str(found[0]["rows"][0]["id"]))})),
+              ("ask", lambda answer: {"slicer": C, "fields": ["bids"], "filters": one_of(
+                  "supply_package", str(answer[0]["rows"][0]["id"]))})),
              total("bids"), f"select sum(bids) from curation where {WEEK} and supply_package = '1'"),
     Question("What did that package deliver in thirty days?",
              (("past_delivery", {"packages": [1], "start": "-30d"}),), first("bid_requests", "bids", "imps"),
@@ -161,7 +161,7 @@ QUESTIONS = (
              f"sum(imps) filter ({days(13, 7)}), sum(imps) filter ({WEEK}) from curation"),
     Question("Which field has the cost, and how much was it?",
              (("describe_slicer", {"slicer": D, "search": "cost"}),
-              ("ask", lambda found: {"slicer": D, "fields": [found[0]["fields"][0]["data"]]})),
+              ("ask", lambda answer: {"slicer": D, "fields": [answer[0]["fields"][0]["data"]]})),
              lambda answers: next(iter(answers[-1]["totals"].values()))["value"],
              f'select sum("payout.adv_payout") from delivery where {WEEK}'),
     Question("The advertiser with most impressions?",
@@ -188,7 +188,7 @@ QUESTIONS = (
              deals=True),
     Question("Which deals has the seat of Bluebird & Partners?",
              (("find_deals", {"search": "Bluebird", "limit": 1}),
-              ("find_deals", lambda found: {"seat": found[0]["rows"][0]["seat"]["id"], "limit": 100})),
+              ("find_deals", lambda answer: {"seat": answer[0]["rows"][0]["seat"]["id"], "limit": 100})),
              lambda answers: [(row["id"],) for row in sorted(answers[1]["rows"], key=lambda row: row["id"])],
              "select d.id from demand_deals d join seats s on s.id = d.seat_id "
              "where s.name like 'Bluebird%' order by 1", deals=True),
@@ -228,15 +228,15 @@ def test_there_are_thirty_questions() -> None:
 def flat(value: Any) -> list[Any]:
     """All values within lists and tuples, numbers as floats, nothing as an empty text."""
     if isinstance(value, list | tuple):
-        return [one for part in value for one in flat(part)]
+        return [leaf for part in value for leaf in flat(part)]
     return ["" if value is None else value]
 
 
-def assert_same(found: list[Any], expected: list[Any]) -> None:
+def assert_same(actual: list[Any], expected: list[Any]) -> None:
     """Texts are equal; numbers are in the six digits that answers have."""
-    assert len(found) == len(expected), (found, expected)
-    for one, other in zip(found, expected, strict=True):
+    assert len(actual) == len(expected), (actual, expected)
+    for ours, other in zip(actual, expected, strict=True):
         if isinstance(other, str):
-            assert str(one) == other
+            assert str(ours) == other
         else:
-            assert isclose(float(one), float(other), rtol=1e-5), (found, expected)
+            assert isclose(float(ours), float(other), rtol=1e-5), (actual, expected)

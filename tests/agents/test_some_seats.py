@@ -63,7 +63,7 @@ def sold(demo_settings: Settings) -> Sold:
     deals, packages = [*api.everything(DemandDeal)], [*api.everything(SupplyPackage)]
     own = [deal for deal in deals if deal.seat and deal.seat.id == SEAT and deal.supply_deals]
     visible = {package.id for deal in own for package in deal.supply_deals}
-    shared = next(one for one in packages if one.id == own[0].supply_deals[0].id)
+    shared = next(package for package in packages if package.id == own[0].supply_deals[0].id)
     assert len(shared.demand_deals) > 1
     hidden = {
         "deal": next(deal.id for deal in deals if deal.seat and deal.seat.id != SEAT),
@@ -95,7 +95,7 @@ def test_what_is_hidden_is_answered_as_what_is_missing(call: Call, sold: Sold, n
     """An id of another seat's deal, package or seat gets the very words of one that there never was."""
     verb, kind, arguments = JOINS[name]
     number = sold.hidden[kind]
-    hidden, missing = (call(verb, arguments(sold, one)) for one in (number, MISSING))
+    hidden, missing = (call(verb, arguments(sold, deal_number)) for deal_number in (number, MISSING))
     assert hidden.is_error or hidden.structured_content["count"] == 0
     assert _text(hidden, number) == _text(missing, MISSING)
 

@@ -62,7 +62,7 @@ def test_a_session_has_the_verbs_and_their_answers(connected: Connected, toolbox
         assert answer.structured_content == toolbox.call("ask", QUESTION).answer
         overlap = await client.call_tool("overlap", {"packages": [1, 3]})
         assert not overlap.is_error
-        assert [one.name for one in (await client.list_prompts()).prompts] == list(GUIDES)
+        assert [prompt.name for prompt in (await client.list_prompts()).prompts] == list(GUIDES)
         prompt = await client.get_prompt("check_a_deal", {"deal": "Morning"})
         assert '{"deal":"Morning"}' in prompt.messages[0].content.text
         assert [resource.uri for resource in (await client.list_resources()).resources] == list(DEFINITIONS)

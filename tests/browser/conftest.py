@@ -90,8 +90,8 @@ def serve() -> Serve:
 @pytest.fixture(scope="session")
 def service(request: pytest.FixtureRequest) -> Service:
     """Which reporting service the desk has: its own, or the stand-in, on the same rows."""
-    found: Service = getattr(request, "param", "embedded")
-    return found
+    parameter: Service = getattr(request, "param", "embedded")
+    return parameter
 
 
 @pytest.fixture(scope="session")
@@ -232,7 +232,7 @@ def place(page: Page, selector: str) -> dict[str, float]:
 
     Looked up in one step, since the screen may draw it again at any moment.
     """
-    found = page.wait_for_function(
+    handle = page.wait_for_function(
         """selector => {
             const element = document.querySelector(selector)
             element?.scrollIntoView({block: 'nearest'})
@@ -241,7 +241,7 @@ def place(page: Page, selector: str) -> dict[str, float]:
         }""",
         arg=selector,
     )
-    box: dict[str, float] = found.json_value()
+    box: dict[str, float] = handle.json_value()
     return box
 
 
@@ -256,5 +256,5 @@ def wait_for_cookie(page: Page, there: bool = True) -> None:
 
 def session_cookie(page: Page) -> Cookie | None:
     """The session cookie that the browser has, with its attributes."""
-    found = page.context.cookies()
-    return next((one for one in found if SESSION_COOKIE.fullmatch(one.get("name", ""))), None)
+    cookies = page.context.cookies()
+    return next((cookie for cookie in cookies if SESSION_COOKIE.fullmatch(cookie.get("name", ""))), None)

@@ -63,7 +63,7 @@ def screen(request: pytest.FixtureRequest) -> str:
 def findings(page: Page) -> dict[str, list[str]]:
     """The findings of axe-core in each theme: rule, element, and message."""
     page.evaluate(AXE)
-    found = {}
+    by_theme = {}
     for theme in THEMES:
         page.emulate_media(color_scheme=theme)
         page.wait_for_function(
@@ -72,12 +72,12 @@ def findings(page: Page) -> dict[str, list[str]]:
         )
         settled(page)
         result = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-        found[theme] = [
+        by_theme[theme] = [
             f"{rule['id']}: {node['html'][:200]} ({node['failureSummary']})"
             for rule in result["violations"]
             for node in rule["nodes"]
         ]
-    return found
+    return by_theme
 
 
 def unformatted(cells: list[str]) -> list[str]:

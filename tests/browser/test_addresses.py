@@ -26,9 +26,9 @@ SCREENS = ("", "export", "slicers", "deals", "lists", "new_package", "access")
 @pytest.fixture(scope="module")
 def settings(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """The settings of a desk of one's own, whose administrator may make share links."""
-    found = Settings(home=copied(home, tmp_path_factory.mktemp("addresses") / "home"), demo=True)
-    connect.installation(found).access.change("admin", "test", shares=True)
-    return found
+    demo_settings = Settings(home=copied(home, tmp_path_factory.mktemp("addresses") / "home"), demo=True)
+    connect.installation(demo_settings).access.change("admin", "test", shares=True)
+    return demo_settings
 
 
 @pytest.fixture(scope="module")

@@ -128,7 +128,9 @@ def test_hand_over(demo: Demo, page: Page) -> None:
     text = page.evaluate("navigator.clipboard.readText()")
     assert deal.deal_id in text and f"{deal.price:.2f}" in text and deal.supply_deals[0].name in text
     others = demo.deals.list(DemandDeal, supply_deals=deal.supply_deals[0].id).results
-    assert not [one for one in others if one.id != deal.id and (one.deal_id or "") in text]
+    assert not [
+        other_deal for other_deal in others if other_deal.id != deal.id and (other_deal.deal_id or "") in text
+    ]
     assert mouse.clicks <= 2
 
 
@@ -164,9 +166,9 @@ def test_price_of_eight_deals(demo: Demo, page: Page) -> None:
     mouse.click(button(dialog, "Preview"))
     mouse.click(button(dialog, "Save 8"))
     expect(dialog.get_by_text("8 deals saved.")).to_be_visible()
-    assert {demo.deals.get(DemandDeal, one).price for one in chosen} == {Decimal("3.75")}
+    assert {demo.deals.get(DemandDeal, number).price for number in chosen} == {Decimal("3.75")}
     rest = demo.deals.list(DemandDeal, limit=200).results
-    assert len([one for one in rest if one.price == Decimal("3.75")]) == len(chosen)
+    assert len([deal for deal in rest if deal.price == Decimal("3.75")]) == len(chosen)
     assert mouse.clicks <= 8
 
 
@@ -184,8 +186,10 @@ def test_pause_a_dsp_and_undo(demo: Demo, page: Page) -> None:
     expect(dialog.get_by_text("paused.")).to_be_visible()
     now = {deal.id: deal.is_active for deal in demo.deals.everything(DemandDeal)}
     ended = {deal.id for deal in demo.deals.everything(DemandDeal, status="complete")}
-    assert {one for one, is_active in now.items() if is_active} == {
-        one for one, is_active in before.items() if is_active and (one not in of_dsp or one in ended)
+    assert {number for number, is_active in now.items() if is_active} == {
+        number
+        for number, is_active in before.items()
+        if is_active and (number not in of_dsp or number in ended)
     }
     assert mouse.clicks <= 5
     mouse.click(button(dialog, "Undo"))
@@ -211,11 +215,11 @@ def test_new_package_from_a_template(demo: Demo, page: Page) -> None:
     mouse.type("7.5")
     mouse.click(button(page, "Create package"))
     expect(page.get_by_text("is created")).to_be_visible()
-    made = demo.deals.list(SupplyPackage, name="Video for five").results[0]
-    sold = demo.deals.list(DemandDeal, supply_deals=made.id).results
-    assert made.media_type == "video"
-    assert len({one.seat.id for one in sold if one.seat}) == SEATS
-    assert {one.price for one in sold} == {Decimal("7.5")}
+    created = demo.deals.list(SupplyPackage, name="Video for five").results[0]
+    sold = demo.deals.list(DemandDeal, supply_deals=created.id).results
+    assert created.media_type == "video"
+    assert len({deal.seat.id for deal in sold if deal.seat}) == SEATS
+    assert {deal.price for deal in sold} == {Decimal("7.5")}
     assert mouse.clicks <= 12
 
 
@@ -233,14 +237,14 @@ def test_clone_a_package(demo: Demo, page: Page) -> None:
     settled(page)
     mouse.click(button(page, "Create package"))
     expect(page.get_by_text("is created")).to_be_visible()
-    made = demo.deals.list(SupplyPackage, name="Five Buyers (copy)").results[0]
+    clone = demo.deals.list(SupplyPackage, name="Five Buyers (copy)").results[0]
     terms = [
         {
             (deal.seat.id, deal.price)
             for deal in demo.deals.list(DemandDeal, supply_deals=of.id).results
             if deal.seat
         }
-        for of in (made, demo.deals.list(SupplyPackage, name="Five Buyers").results[0])
+        for of in (clone, demo.deals.list(SupplyPackage, name="Five Buyers").results[0])
     ]
     assert len(terms[0]) == SEATS
     assert terms[0] == terms[1]

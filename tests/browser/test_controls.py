@@ -727,9 +727,11 @@ class Tabs:
             if (key := (*table, *names)) not in answers:
                 # A leaderboard has all values of its field, those that are filtered out too.
                 others = [
-                    one
-                    for one in link.query.filters
-                    if table != ["card"] or one.name not in names or one.match not in ("equals", "not equals")
+                    condition
+                    for condition in link.query.filters
+                    if table != ["card"]
+                    or condition.name not in names
+                    or condition.match not in ("equals", "not equals")
                 ]
                 query = link.query.model_copy(
                     update={
@@ -822,8 +824,8 @@ def test_what_is_on_screen_is_what_its_address_says(tabs: Tabs, name: str) -> No
         if pattern in scene.writes:
             tabs.known.clear()
         is_own = any(re.fullmatch(own, pattern) for own in scene.own)
-        if found := [*([] if is_own else tabs.difference()), *tabs.doubts()]:
-            faults[pattern] = found
+        if differences := [*([] if is_own else tabs.difference()), *tabs.doubts()]:
+            faults[pattern] = differences
             tabs.open(scene)
     assert not faults, faults
     assert not tabs.unnamed, tabs.unnamed

@@ -219,7 +219,7 @@ def accept_with_script(day: Day, chromium: Browser, link: str) -> None:
     deal = day.api.deals.get(DemandDeal, SOLD.id)
     rounds = day.api.negotiations.latest()[deal.id or 0, (deal.seat and deal.seat.id) or 0]
     assert (rounds.act, rounds.terms.price) == ("accepts", Decimal("1.45"))
-    [mine, *_] = [one for one in day.api.view_store.share_links.everything() if one.deal == SOLD.id]
+    [mine, *_] = [link for link in day.api.view_store.share_links.everything() if link.deal == SOLD.id]
     day.api.view_store.share_links.revoke(mine.id)
     with chromium.new_context() as context:
         tab = context.new_page()

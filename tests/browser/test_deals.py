@@ -237,8 +237,8 @@ def test_deals_from_a_file(selling: Desk, page: Page) -> None:
     dialog.get_by_text("Confirm a price of 2.25").click()
     dialog.get_by_role("button", name="Create 1 deal").click()
     expect(dialog.get_by_text("1 deal created.")).to_be_visible()
-    made = selling.deals.list(DemandDeal, search="Evening Sports - Gamma Trading").results[0]
-    assert made.price == Decimal("2.25")
+    deal = selling.deals.list(DemandDeal, search="Evening Sports - Gamma Trading").results[0]
+    assert deal.price == Decimal("2.25")
 
 
 def test_what_is_typed_while_an_error_appears_is_kept(selling: Desk, page: Page) -> None:

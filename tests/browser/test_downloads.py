@@ -158,12 +158,12 @@ def over_time(stock: Stock, file: Path) -> None:
 def pivot(stock: Stock, file: Path) -> None:
     """The workbook of the pivot: each country's figure, and the whole."""
     sheet = openpyxl.load_workbook(file).worksheets[0]
-    found = {str(row[0]): row[1] for row in sheet.iter_rows(values_only=True) if row[0]}
+    by_name = {str(row[0]): row[1] for row in sheet.iter_rows(values_only=True) if row[0]}
     answer = stock.audience(split_by=(COUNTRY,))
     named = {"US": "United States", "DE": "Germany"}
     for code, value in zip(answer.names[COUNTRY].astype(str), answer.values["imps"], strict=True):
-        assert found[named[code]] == pytest.approx(value)
-    assert found["Total"] == pytest.approx(answer.total.values["imps"])
+        assert by_name[named[code]] == pytest.approx(value)
+    assert by_name["Total"] == pytest.approx(answer.total.values["imps"])
 
 
 def records(read: Callable[[Path], pd.DataFrame]) -> Check:
@@ -264,12 +264,12 @@ def list_of(entity: type[DemandDeal] | type[SupplyPackage], price: str) -> Check
     def check(stock: Stock, file: Path) -> None:
         frame = pd.read_csv(file)
         entities = list(stock.api.deals.everything(entity, ordering="id"))
-        assert sorted(frame["Id"]) == [one.id for one in entities]
+        assert sorted(frame["Id"]) == [entity.id for entity in entities]
         names = dict(zip(frame["Id"], frame["Name"], strict=True))
-        assert names == {one.id: one.name for one in entities}
+        assert names == {entity.id: entity.name for entity in entities}
         if entity is DemandDeal:
             prices = dict(zip(frame["Id"], frame[price], strict=True))
-            assert prices == {one.id: float(one.price) for one in entities}
+            assert prices == {entity.id: float(entity.price) for entity in entities}
 
     return check
 

@@ -77,8 +77,8 @@ def test_downloads(address: str, page: Page, tmp_path: Path, answer: Audience, s
         for place, (name, decimals) in enumerate(PLACES.items(), start=2):
             whole = [*answer.values[name], answer.total.values[name]]
             expected = whole if is_exact else [round(value, decimals) for value in whole]
-            found = [float(cell) for cell in (*table.iloc[:, place], total.iloc[place])]
-            assert found == pytest.approx(expected, rel=1e-12), f"{name} in {export_format}"
+            figures = [float(cell) for cell in (*table.iloc[:, place], total.iloc[place])]
+            assert figures == pytest.approx(expected, rel=1e-12), f"{name} in {export_format}"
 
 
 def in_order(table: pd.DataFrame, answer: Audience, service: Service) -> pd.DataFrame:

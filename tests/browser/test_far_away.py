@@ -52,8 +52,8 @@ def deal(desk: Desk, name: str, seat: int, **terms: object) -> DemandDeal:
 
 def test_a_changed_deal_is_stored_as_typed(distant: Desk, page: Page) -> None:
     """Name at 40 ms a key, price at 400 ms, then at once one click on Save: both are stored as shown."""
-    made = deal(distant, "Before", 1)
-    drawer = drawer_of(page, distant, f"demand_deals-{made.id}", "Change")
+    new_deal = deal(distant, "Before", 1)
+    drawer = drawer_of(page, distant, f"demand_deals-{new_deal.id}", "Change")
     retype(page, drawer.get_by_role("textbox", name="Name", exact=True), "Late Evening News, second run", 40)
     retype(page, drawer.get_by_label("Price, USD CPM"), "11.345678", 400)
     drawer.get_by_role("button", name="Save", exact=True).click()
@@ -62,7 +62,7 @@ def test_a_changed_deal_is_stored_as_typed(distant: Desk, page: Page) -> None:
     expect(drawer.get_by_role("textbox", name="Name", exact=True)).to_have_value(
         "Late Evening News, second run"
     )
-    stored = distant.deals.get(DemandDeal, made.id or 0)
+    stored = distant.deals.get(DemandDeal, new_deal.id or 0)
     assert (stored.name, stored.price) == ("Late Evening News, second run", Decimal("11.345678"))
 
 
@@ -86,7 +86,7 @@ def test_five_thousand_entries_with_broken_ones(distant: Desk, page: Page) -> No
     """One click adds what can be read; the others are named and stay in the box, added once repaired."""
     broken = {17: "no dot", 2_500: "10.0.0.1", 4_999: "-"}
     lines = [broken.get(line, f"site-{line}.example") for line in range(1, 5_001)]
-    good = [one for one in lines if one not in broken.values()]
+    good = [line for line in lines if line not in broken.values()]
     enter(page, f"{distant.address}/lists")
     page.get_by_role("button", name="New list").click()
     page.get_by_role("textbox", name="Name", exact=True).press_sequentially("Pasted", delay=40)

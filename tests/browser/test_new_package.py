@@ -107,8 +107,10 @@ def test_from_the_empty_form_to_the_list(form: Page, selling: Desk) -> None:
     expect(page.get_by_text("with 3 demand deals")).to_be_visible()
     settled(page)
     assert selling.deals.list(SupplyPackage).count == before + 1
-    made = selling.deals.list(SupplyPackage, search="Autumn Evenings").results[0]
-    prices = {deal.name: deal.price for deal in selling.deals.list(DemandDeal, supply_deals=made.id).results}
+    package = selling.deals.list(SupplyPackage, search="Autumn Evenings").results[0]
+    prices = {
+        deal.name: deal.price for deal in selling.deals.list(DemandDeal, supply_deals=package.id).results
+    }
     assert prices == {
         "Autumn Evenings - Alpha Buying": Decimal("2.5"),
         "Autumn Evenings - Beta Media": Decimal("3"),
@@ -136,9 +138,9 @@ def test_prices_typed_far_away_are_stored_to_the_digit(selling: Desk, visitor: V
             expect(price(page, seat)).to_have_value(text)
         page.get_by_role("button", name="Create package").click()
         expect(page.get_by_text("with 3 demand deals")).to_be_visible()
-    made = selling.deals.list(SupplyPackage, search="Far away").results[0]
-    found = selling.deals.list(DemandDeal, supply_deals=made.id).results
-    assert {deal.seat.name: deal.price for deal in found if deal.seat} == {
+    package = selling.deals.list(SupplyPackage, search="Far away").results[0]
+    deals = selling.deals.list(DemandDeal, supply_deals=package.id).results
+    assert {deal.seat.name: deal.price for deal in deals if deal.seat} == {
         seat: Decimal(text) for seat, (text, _) in typed.items()
     }
 

@@ -19,11 +19,11 @@ def asked(address: str, token: str, *split: str) -> list[list[str]]:
         "end_date": "yesterday", "filters": [japan], "split_by": split, "order_by": [{"name": "imps"}],
     }  # fmt: skip
     answer = httpx.post(f"{address}/API/v2/audience", json=question).raise_for_status().json()
-    found = []
+    rows = []
     for row in answer["rows"]:
-        data = {one["name"]: one["value"] for one in row["data"]}
-        found.append([row["name"][-1], f"{data['imps']:,.0f}", f"{data['unique_users']:,.0f}"])
-    return found
+        data = {figure["name"]: figure["value"] for figure in row["data"]}
+        rows.append([row["name"][-1], f"{data['imps']:,.0f}", f"{data['unique_users']:,.0f}"])
+    return rows
 
 
 def test_rows_open_and_close(address: str, page: Page, token: Callable[[str], str]) -> None:

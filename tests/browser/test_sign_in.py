@@ -236,8 +236,8 @@ def test_an_open_page_makes_no_file_after_a_sign_out_elsewhere(address: str, pag
     second.goto(f"{address}/export")
     sign_out(second)
     expect_signed_out(second)
-    made: list[object] = []
-    page.on("download", lambda download: made.append(download))
+    downloads: list[object] = []
+    page.on("download", lambda download: downloads.append(download))
     button.click()
     expect_signed_out(page)
-    assert made == []
+    assert downloads == []

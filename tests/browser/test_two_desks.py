@@ -136,14 +136,14 @@ def test_import_on_one_and_see_it_at_the_other(two: Two) -> None:
 def test_kill_one_amid_a_creation_and_repeat_it_at_the_other(two: Two) -> None:
     """A desk dies between a package and its deals; the same request with the same key makes one package."""
     token = two.token("deals")
-    one, other = (Caller(httpx.Client(base_url=desk, timeout=60), token) for desk in two.desks)
+    first, other = (Caller(httpx.Client(base_url=desk, timeout=60), token) for desk in two.desks)
     seats = world(other)
     body = package(create_demand_deals=deals(option(seats.ada), option(seats.bob)))
     key = {"Idempotency-Key": "the same"}
     engine = two.third.access.store.engine
     with ThreadPoolExecutor(1) as threads, engine.connect() as holding, engine.connect() as watching:
         holding.execute(text("lock table demand_deals in share mode"))
-        asked = threads.submit(one.ask, "POST", "supply_deals/", body, key)
+        asked = threads.submit(first.ask, "POST", "supply_deals/", body, key)
         _wait_until_blocked(watching)
         os.kill(two.numbers[0], signal.SIGKILL)
         assert isinstance(asked.exception(timeout=60), httpx.TransportError)

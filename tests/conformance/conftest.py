@@ -68,8 +68,8 @@ def _unfit(name: str) -> tuple[str, ...]:
 @pytest.fixture(scope="session", params=WAYS, ids="-".join)
 def way(request: pytest.FixtureRequest) -> Way:
     """One way after another."""
-    found: Way = request.param
-    return found
+    parameter: Way = request.param
+    return parameter
 
 
 @pytest.fixture(scope="session")

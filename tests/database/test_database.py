@@ -60,11 +60,11 @@ def test_sqlite_is_private_and_patient(url: str, tmp_path: Path) -> None:
     engine = database.engine(url)
     database.migrate(engine)
     with engine.connect() as connection:
-        found = {
+        pragmas = {
             name: connection.execute(text(f"PRAGMA {name}")).scalar_one()
             for name in ("journal_mode", "foreign_keys", "busy_timeout")
         }
-        assert found == {"journal_mode": "wal", "foreign_keys": 1, "busy_timeout": 10_000}
+        assert pragmas == {"journal_mode": "wal", "foreign_keys": 1, "busy_timeout": 10_000}
         modes = {stat.S_IMODE(file.stat().st_mode) for file in (tmp_path / "home").iterdir()}
     assert modes == {0o600}
     assert stat.S_IMODE((tmp_path / "home").stat().st_mode) == 0o700

@@ -48,8 +48,8 @@ class Caller:
 
     def make(self, entity: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Body:
         """The body of a successful POST, without its warnings: the entity as GET returns it."""
-        found = read(self.ask("POST", f"{entity}/", body, headers), 201)
-        return {name: value for name, value in found.items() if name != "warnings"}
+        new_entity = read(self.ask("POST", f"{entity}/", body, headers), 201)
+        return {name: value for name, value in new_entity.items() if name != "warnings"}
 
     def change(
         self, entity: str, entity_id: int, headers: Mapping[str, str] | None = None, **fields: Any
@@ -69,9 +69,9 @@ class Caller:
 
     def detail(self, method: str, path: str, code: int, body: Any = NO_BODY, **params: Any) -> str:
         """The `detail` of an error response, its only field."""
-        found = self.refused(method, path, code, body, **params)
-        assert found.keys() == {"detail"}
-        return str(found["detail"])
+        error = self.refused(method, path, code, body, **params)
+        assert error.keys() == {"detail"}
+        return str(error["detail"])
 
     def wrong(self, entity: str, **fields: Any) -> Body:
         """The validation errors of a POST of these fields."""

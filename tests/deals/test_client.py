@@ -63,17 +63,17 @@ def test_a_package_with_its_deals(client: Deals, there: World) -> None:
         domain_list_targetings=(ListTarget(id=there.domains, is_excluded=True),),
         create_demand_deals=created,
     )
-    made = client.create(SupplyPackage, sent)
-    assert (made.start_date, made.geo_targetings) == (START, sent.geo_targetings)
-    assert made.start_date
-    assert made.start_date.utcoffset() == dt.timedelta(hours=1)
-    [deal] = [client.get(DemandDeal, one.id) for one in made.demand_deals]
+    package = client.create(SupplyPackage, sent)
+    assert (package.start_date, package.geo_targetings) == (START, sent.geo_targetings)
+    assert package.start_date
+    assert package.start_date.utcoffset() == dt.timedelta(hours=1)
+    [deal] = [client.get(DemandDeal, deal.id) for deal in package.demand_deals]
     assert (deal.price, deal.deal_sync) == (Decimal("2.5"), True)
     assert deal.seat
     assert deal.seat.id == there.ada
-    assert deal.supply_deals[0].id == made.id
+    assert deal.supply_deals[0].id == package.id
     assert deal.etag
-    assert made == client.get(SupplyPackage, made.id or 0)
+    assert package == client.get(SupplyPackage, package.id or 0)
 
 
 def test_entities_by_their_path_names(client: Deals, there: World) -> None:
@@ -84,17 +84,19 @@ def test_entities_by_their_path_names(client: Deals, there: World) -> None:
 
 def test_changes(client: Deals, there: World) -> None:
     """Fields may be values, models and times; an ETag guards them; the history tells of them."""
-    made = client.create(SupplyPackage, SupplyPackage(name=unique("P"), media_type="audio", start_date=START))
-    assert made.id
+    package = client.create(
+        SupplyPackage, SupplyPackage(name=unique("P"), media_type="audio", start_date=START)
+    )
+    assert package.id
     end = START + dt.timedelta(days=9)
     fields = {"end_date": end, "geo_targetings": (GeoTarget(type="zip", value="10001"),), "is_active": False}
-    client.change(SupplyPackage, made.id, fields, made.etag)
-    now = client.get(SupplyPackage, made.id)
+    client.change(SupplyPackage, package.id, fields, package.etag)
+    now = client.get(SupplyPackage, package.id)
     assert (now.end_date, now.is_active, now.geo_targetings[0].value) == (end, False, "10001")
     with pytest.raises(Conflict, match="end_date from null to"):
-        client.change(SupplyPackage, made.id, {"end_date": None}, made.etag)
-    client.remove(SupplyPackage, made.id, now.etag)
-    removed, changed, created = client.history(SupplyPackage, made.id)
+        client.change(SupplyPackage, package.id, {"end_date": None}, package.etag)
+    client.remove(SupplyPackage, package.id, now.etag)
+    removed, changed, created = client.history(SupplyPackage, package.id)
     assert (removed.after, created.before, changed.who) == (None, None, "manager")
     assert changed.after
     assert changed.after["is_active"] is False
@@ -117,9 +119,9 @@ def test_a_package_of_the_deprecated_kind(client: Deals, there: World) -> None:
         SeatChoice(value=True, seat=Seat(id=there.ada)),
         SeatChoice(value=False, seat=Seat(id=there.bob)),
     )
-    made = client.create(Package, Package(name=unique("Old"), seats=seats))
-    assert [choice.value for choice in made.seats] == [True, False]
-    assert len(made.demand_deals) == 1
+    package = client.create(Package, Package(name=unique("Old"), seats=seats))
+    assert [choice.value for choice in package.seats] == [True, False]
+    assert len(package.demand_deals) == 1
 
 
 def test_repeating_with_a_key(client: Deals) -> None:
@@ -195,10 +197,10 @@ def test_a_service_that_knows_the_specification_alone() -> None:
         "id": 3, "name": "Theirs", "demand_deals": [{"id": 4, "name": "x", "more": 1}], "bidfloor": 1.10,
         "start_date": "2026-03-01T09:00:00Z", "media_type": "rich media",
     }  # fmt: skip
-    found = of(lambda request: JSONResponse(answer)).get(SupplyPackage, 3)
-    assert (found.name, found.is_active, found.etag) == ("Theirs", None, None)
-    assert found.model_extra == {"bidfloor": Decimal("1.1")}
-    assert found.start_date == dt.datetime(2026, 3, 1, 9, tzinfo=dt.UTC)
+    package = of(lambda request: JSONResponse(answer)).get(SupplyPackage, 3)
+    assert (package.name, package.is_active, package.etag) == ("Theirs", None, None)
+    assert package.model_extra == {"bidfloor": Decimal("1.1")}
+    assert package.start_date == dt.datetime(2026, 3, 1, 9, tzinfo=dt.UTC)
 
 
 @pytest.mark.parametrize(
@@ -253,8 +255,8 @@ def test_an_error_inside_of_a_success(code: int, body: Any, error: TrancheError)
 )
 def test_a_creation_that_is_answered_otherwise(answer: Response, made: Seat) -> None:
     """Any success with an id is a creation, also one that has it in the address alone."""
-    found = of(lambda request: answer).create(Seat, Seat(name="x"))
-    assert (found.id, found.name, found.model_extra) == (made.id, made.name, made.model_extra)
+    seat = of(lambda request: answer).create(Seat, Seat(name="x"))
+    assert (seat.id, seat.name, seat.model_extra) == (made.id, made.name, made.model_extra)
 
 
 @pytest.mark.parametrize("answer", [HTMLResponse("<h1>Done</h1>"), JSONResponse([7]), JSONResponse({"a": 1})])

@@ -24,13 +24,13 @@ def test_it_is_set_changed_found_and_strictly_read(
 ) -> None:
     """A deal has it from its creation or a change, alone or shared; other values are refused by name."""
     body = {"name": unique("Deal"), **option(there.ada), field: value}
-    made = manager.make("demand_deals", body)
-    assert made[field] == value
+    new_deal = manager.make("demand_deals", body)
+    assert new_deal[field] == value
     assert (
         manager.get("demand_deals/", **{field: json.dumps(value).strip('"')}, name=body["name"])["count"] == 1
     )
-    manager.change("demand_deals", made["id"], **{field: None})
-    assert manager.get(f"demand_deals/{made['id']}/")[field] is None
+    manager.change("demand_deals", new_deal["id"], **{field: None})
+    assert manager.get(f"demand_deals/{new_deal['id']}/")[field] is None
     for other in others:
         assert [*manager.wrong("demand_deals", **{**body, field: other})] == [field], other
     new = {**deals(option(there.ada), option(there.bob)), field: value}
@@ -41,11 +41,11 @@ def test_it_is_set_changed_found_and_strictly_read(
 
 def test_a_client_that_does_not_know_it(manager: Caller, there: World) -> None:
     """A deal is made and changed without it, and keeps the one that it has."""
-    made = manager.make("demand_deals", {"name": unique("Deal"), **option(there.ada)})
-    assert made["currency"] is None
-    manager.change("demand_deals", made["id"], currency="CHF")
-    manager.change("demand_deals", made["id"], price=2.75)
-    assert manager.get(f"demand_deals/{made['id']}/")["currency"] == "CHF"
+    new_deal = manager.make("demand_deals", {"name": unique("Deal"), **option(there.ada)})
+    assert new_deal["currency"] is None
+    manager.change("demand_deals", new_deal["id"], currency="CHF")
+    manager.change("demand_deals", new_deal["id"], price=2.75)
+    assert manager.get(f"demand_deals/{new_deal['id']}/")["currency"] == "CHF"
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_own_and_shared_lists_are_seen(lists: As) -> None:
     lists("bob").save("Theirs", BODY)
     shared = lists("bob").save("Everybody's", BODY | {"find": "ü"}, is_shared=True)
     lists("bob", service="https://other.example").save("Elsewhere", BODY, is_shared=True)
-    assert [one.name for one in lists("ada").all()] == ["Everybody's", "Paused *news*"]
+    assert [entries.name for entries in lists("ada").all()] == ["Everybody's", "Paused *news*"]
     assert lists("ada").get(mine.id) == mine
     assert (mine.body, mine.is_mine, lists("ada").get(shared.id).is_mine) == (BODY, True, False)
     assert lists("eve", deals="none").all() == []
@@ -53,7 +53,7 @@ def test_only_the_owner_and_administrators_change(lists: As) -> None:
     assert lists("root", "admin").rename(shared.id, "New", True).name == "New"
     assert lists("bob").update(shared.id, {"find": "x"}).body == {"find": "x"}
     lists("bob").delete(shared.id)
-    assert [one.name for one in lists("bob").all()] == ["Mine"]
+    assert [entries.name for entries in lists("bob").all()] == ["Mine"]
 
 
 def test_limits(lists: As) -> None:

@@ -118,7 +118,7 @@ def buyer_side(manager: Caller, deal: Body) -> Body:
 )
 def test_seller_status_after_the_errata(number: int, meaning: str) -> None:
     """The numbers of the seller's status are those of Deal Sync 1.0 with the errata of 2026-03-30."""
-    numbers: dict[str, int] = {str(status): one for status, one in SELLER_STATUS.items()}
+    numbers: dict[str, int] = {str(status): label for status, label in SELLER_STATUS.items()}
     assert (numbers | {"archived": ARCHIVED})[meaning] == number
 
 
@@ -149,14 +149,14 @@ def test_each_change_is_sent_once(manager: Caller, there: World, dsp: StandinDsp
     push.look(NOW)
     manager.change("supply_deals", deal["supply_deals"][0]["id"], end_date="2998-01-01 00:00:00+0000")
     push.look(NOW)
-    terms = [one["terms"] for one in dsp.deals if one["id"] == deal["deal_id"]]
+    terms = [sent_deal["terms"] for sent_deal in dsp.deals if sent_deal["id"] == deal["deal_id"]]
     assert [(term["dealfloor"], term.get("enddate")) for term in terms][1:] == [
         (3.25, terms[0].get("enddate")),
         (3.25, "2998-01-01T00:00:00Z"),
     ]
     assert len(terms) == 3
-    for one in dsp.deals:
-        is_valid("Deal", one)
+    for document in dsp.deals:
+        is_valid("Deal", document)
     assert dsp.wrong == []
 
 
@@ -188,7 +188,7 @@ def test_a_deal_that_is_gone_is_archived(manager: Caller, there: World, dsp: Sta
     manager.remove("demand_deals", deal["id"])
     push.look(NOW)
     push.look(later(hours=2))
-    assert [(one["id"], one["sellerstatus"]) for one in dsp.deals] == [
+    assert [(sent_deal["id"], sent_deal["sellerstatus"]) for sent_deal in dsp.deals] == [
         (deal["deal_id"], SELLER_STATUS["active"]),
         (deal["deal_id"], ARCHIVED),
     ]
@@ -224,7 +224,7 @@ def test_a_failing_dsp_gets_the_latest(manager: Caller, there: World, dsp: Stand
     dsp.answer = lambda document: None
     assert push.look(NOW + PAUSES[0] * 2) == 1
     assert push.look(later(hours=3)) == 0
-    assert [one["terms"]["dealfloor"] for one in dsp.deals] == [2.5, 2.5, 4.5]
+    assert [sent_deal["terms"]["dealfloor"] for sent_deal in dsp.deals] == [2.5, 2.5, 4.5]
     assert "problem" not in buyer_side(manager, deal)["ext"]
 
 
@@ -235,7 +235,7 @@ def test_its_own_pause_is_kept(manager: Caller, there: World, dsp: StandinDsp, p
     dsp.answer = lambda document: Response(status_code=429, headers={"Retry-After": next(waits)})
     push.look(NOW)
     tries = sorted(buyer_side(manager, deal)["ext"]["next_try"] for deal in deals_)
-    seconds = [(dt.datetime.fromisoformat(one) - NOW).total_seconds() for one in tries]
+    seconds = [(dt.datetime.fromisoformat(moment) - NOW).total_seconds() for moment in tries]
     assert seconds == [600, PAUSES[-1].total_seconds()]
 
 
@@ -253,7 +253,7 @@ def test_answers_that_do_not_count(
     assert push.look(NOW) == 0
     dsp.answer = lambda document: None
     push.look(later(hours=1))
-    assert [one["id"] for one in dsp.deals].count(deal["deal_id"]) == 2
+    assert [sent_deal["id"] for sent_deal in dsp.deals].count(deal["deal_id"]) == 2
     assert "problem" not in buyer_side(manager, deal)["ext"]
 
 
@@ -301,7 +301,7 @@ def test_a_dsp_that_is_not_there(manager: Caller, there: World, desk: connect.In
     waiting = [sold(manager, there.ada) for _ in range(2)]
     with _push(desk, number, "http://127.0.0.1:9") as push:
         assert push.look(NOW) == 0
-    problems = [buyer_side(manager, one)["ext"].get("problem") for one in waiting]
+    problems = [buyer_side(manager, waiting_deal)["ext"].get("problem") for waiting_deal in waiting]
     assert sum("could not be reached" in (problem or "") for problem in problems) <= 1
 
 
@@ -316,11 +316,13 @@ def test_statuses_in_answers(manager: Caller, there: World, dsp: StandinDsp, pus
     assert history[0]["after"] == {"buyer_status": "rejected: Over *budget* <b>"}
     assert "(DSP " in history[0]["who"]
     rejected = manager.get("demand_deals/", buyer_status="rejected", search=deal["deal_id"])["results"]
-    assert [(one["id"], one["buyer_status"]) for one in rejected] == [(deal["id"], "rejected")]
+    assert [(rejected_deal["id"], rejected_deal["buyer_status"]) for rejected_deal in rejected] == [
+        (deal["id"], "rejected")
+    ]
     assert manager.get("demand_deals/", buyer_status="active", search=deal["deal_id"])["count"] == 0
     shown = sentences(BuyerSeat.model_validate(buyer_side(manager, deal)))
     assert shown[0].startswith("The DSP says: rejected (Over *budget* <b>)")
-    assert any(one.startswith("The deal was sent to it on") for one in shown)
+    assert any(sentence.startswith("The deal was sent to it on") for sentence in shown)
 
 
 def test_statuses_are_asked_for(manager: Caller, there: World, dsp: StandinDsp, push: Push) -> None:
@@ -332,7 +334,7 @@ def test_statuses_are_asked_for(manager: Caller, there: World, dsp: StandinDsp, 
     )
 
     def times() -> int:
-        return sum(one["id"] == deal["deal_id"] for one in dsp.asked)
+        return sum(request["id"] == deal["deal_id"] for request in dsp.asked)
 
     push.look(NOW)
     assert (times(), buyer_side(manager, deal)["buyerstatus"][0]["status"]) == (1, 1)

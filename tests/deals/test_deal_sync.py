@@ -52,18 +52,18 @@ def sold(manager: Caller, seat: int, price: float = 2.5, **fields: Any) -> Body:
     """A package with a synchronized deal for a seat; returns the deal."""
     terms = MAIL | {name: fields.pop(name) for name in [*fields] if name.startswith("agency")}
     new = deals(option(seat, price, deal_sync=True), **terms)
-    made = manager.make("supply_deals", package(create_demand_deals=new, **fields))
-    return manager.get(f"demand_deals/{made['demand_deals'][0]['id']}/")
+    package_body = manager.make("supply_deals", package(create_demand_deals=new, **fields))
+    return manager.get(f"demand_deals/{package_body['demand_deals'][0]['id']}/")
 
 
 def documents(caller: Caller, **params: Any) -> dict[str, Body]:
     """All documents that a caller gets, by deal id; each is valid."""
     answer = caller.ask("GET", "deal_sync/", limit=500, **params)
     assert answer.status_code == 200, answer.text
-    found = {result["id"]: result for result in answer.json()["results"]}
-    for one in found.values():
-        is_valid("Deal", one)
-    return found
+    by_id = {result["id"]: result for result in answer.json()["results"]}
+    for document in by_id.values():
+        is_valid("Deal", document)
+    return by_id
 
 
 def seat_code(manager: Caller, seat: int) -> str:
@@ -107,27 +107,27 @@ def test_document(manager: Caller, there: World, dsp: Dsp) -> None:
 
 def test_every_kind_of_deal_is_valid(manager: Caller, there: World, dsp: Dsp) -> None:
     """Deals of every media type, fee, end and status are valid documents, each with its numbers."""
-    made = {}
+    terms_by_deal = {}
     for kind, number in (("banner", 1), ("video", 2), ("audio", 3), ("native", 4)):
-        made[sold(manager, there.ada, media_type=kind)["deal_id"]] = ({"adtypes": [number]}, {})
+        terms_by_deal[sold(manager, there.ada, media_type=kind)["deal_id"]] = ({"adtypes": [number]}, {})
     for fee, kind in ((None, None), (0, 0), (5, 1), (100, 2), (0.5, 3), (None, 4)):
         terms = {"agency_curation_fee": fee, "agency_curation_fee_type": kind}
         curation = {} if kind is None else {"curation": {"curfeetype": kind}}
-        made[sold(manager, there.ada, **terms)["deal_id"]] = (curation, {})
+        terms_by_deal[sold(manager, there.ada, **terms)["deal_id"]] = (curation, {})
     paused = sold(manager, there.ada)
     manager.change("demand_deals", paused["id"], is_active=False)
-    made[paused["deal_id"]] = ({"sellerstatus": 1}, {})
-    made[sold(manager, there.ada)["deal_id"]] = ({"sellerstatus": 0}, {})
-    made[sold(manager, there.ada, start_date=LATER)["deal_id"]] = (
+    terms_by_deal[paused["deal_id"]] = ({"sellerstatus": 1}, {})
+    terms_by_deal[sold(manager, there.ada)["deal_id"]] = ({"sellerstatus": 0}, {})
+    terms_by_deal[sold(manager, there.ada, start_date=LATER)["deal_id"]] = (
         {"sellerstatus": 2},
         {"startdate": "2999-01-01T00:00:00Z"},
     )
-    found = documents(dsp(there.ada))
-    for deal_id, (fields, terms) in made.items():
-        assert fields.items() <= found[deal_id].items()
-        assert terms.items() <= found[deal_id]["terms"].items()
-        assert "enddate" not in found[deal_id]["terms"]
-        assert ("curation" in found[deal_id]) == ("curation" in fields)
+    by_id = documents(dsp(there.ada))
+    for deal_id, (fields, terms) in terms_by_deal.items():
+        assert fields.items() <= by_id[deal_id].items()
+        assert terms.items() <= by_id[deal_id]["terms"].items()
+        assert "enddate" not in by_id[deal_id]["terms"]
+        assert ("curation" in by_id[deal_id]) == ("curation" in fields)
 
 
 @pytest.mark.parametrize(
@@ -168,14 +168,14 @@ def test_several_packages(manager: Caller, there: World, dsp: Dsp) -> None:
         fields = {"start_date": f"{start} 00:00:00+0000", "end_date": f"{end} 00:00:00+0000"}
         places = [{"type": "country", "value": country}]
         supply.append(package(media_type=kind, geo_targetings=places, **fields))
-    linked = [{"id": manager.make("supply_deals", one)["id"]} for one in supply]
+    linked = [{"id": manager.make("supply_deals", body)["id"]} for body in supply]
     body = {"name": unique("Deal"), **option(there.ada, deal_sync=True), "supply_deals": linked, **MAIL}
     deal_id = manager.make("demand_deals", body)["deal_id"]
-    found = documents(dsp(there.ada))[deal_id]
-    assert found["adtypes"] == [1, 2]
-    assert found["terms"]["countries"] == ["CAN", "USA"]
-    assert found["terms"]["startdate"] == "2026-02-01T00:00:00Z"
-    assert found["terms"]["enddate"] == "2031-01-01T00:00:00Z"
+    document = documents(dsp(there.ada))[deal_id]
+    assert document["adtypes"] == [1, 2]
+    assert document["terms"]["countries"] == ["CAN", "USA"]
+    assert document["terms"]["startdate"] == "2026-02-01T00:00:00Z"
+    assert document["terms"]["enddate"] == "2031-01-01T00:00:00Z"
 
 
 def test_only_its_own_seats(manager: Caller, there: World, dsp: Dsp) -> None:
@@ -267,12 +267,12 @@ def test_pages(manager: Caller, there: World, dsp: Dsp) -> None:
     """Pages hold each document once."""
     for _ in range(3):
         sold(manager, there.bob)
-    bob, offset, found = dsp(there.bob), 0, []
+    bob, offset, ids = dsp(there.bob), 0, []
     while (part := bob.get("deal_sync/", limit=2, offset=offset))["results"]:
-        found += [result["id"] for result in part["results"]]
+        ids += [result["id"] for result in part["results"]]
         offset += 2
-    assert len(found) == len(set(found)) == part["count"]
-    assert set(found) == documents(bob).keys()
+    assert len(ids) == len(set(ids)) == part["count"]
+    assert set(ids) == documents(bob).keys()
 
 
 def test_status_comes_back(manager: Caller, there: World, dsp: Dsp) -> None:
@@ -287,9 +287,9 @@ def test_status_comes_back(manager: Caller, there: World, dsp: Dsp) -> None:
         is_valid("BuyerSeat", reported)
         answer = ada.ask("PUT", path, reported)
         assert (answer.status_code, answer.content) == (204, b""), answer.text
-    found = ada.get(path)
-    is_valid("BuyerSeat", found)
-    [status] = found["buyerstatus"]
+    document = ada.get(path)
+    is_valid("BuyerSeat", document)
+    [status] = document["buyerstatus"]
     assert (status["buyerseatid"], status["status"]) == (code, 4)
     token = status["ext"]["reported_by"]
     assert re.fullmatch(r"dsp \d+ \(token \d+\)", token)
@@ -351,9 +351,9 @@ def test_who_may_do_what(http: httpx.Client, manager: Caller, viewer: Caller, th
     deal, ada, nobody = sold(manager, there.ada), dsp(there.ada), Caller(http, None)
     path = f"deal_sync/{deal['deal_id']}/"
     report = {"version": "1.0", "id": deal["deal_id"], "buyerstatus": [{"status": 1}]}
-    for one in ("deal_sync/", path, f"{path}status/"):
-        assert "token is required" in nobody.detail("GET", one, 401)
-        assert viewer.ask("GET", one).status_code == 200
+    for address in ("deal_sync/", path, f"{path}status/"):
+        assert "token is required" in nobody.detail("GET", address, 401)
+        assert viewer.ask("GET", address).status_code == 200
     assert nobody.ask("PUT", f"{path}status/", report).status_code == 401
     for entity in ("supply_deals", "demand_deals", "seats", "dsps", "packages", "domain_lists"):
         assert "deal sync alone" in ada.detail("GET", f"{entity}/", 403)
@@ -390,13 +390,13 @@ def test_settings(opened: OpenRow) -> None:
         with embedded(desk.api) as http:
             manager = Caller(http, issue(desk))
             deal = sold(manager, world(manager).ada)
-            [found] = documents(manager).values()
-        assert (found["seller"], found["curation"]) == ("house.example", {"curator": "curator.example"})
+            [document] = documents(manager).values()
+        assert (document["seller"], document["curation"]) == ("house.example", {"curator": "curator.example"})
         priced = {"dealfloor": 2.5, "cur": "EUR"} if unit == "CPM" else {}
-        terms = {name: found["terms"].get(name) for name in ("dealfloor", "cur")}
+        terms = {name: document["terms"].get(name) for name in ("dealfloor", "cur")}
         assert terms == {"dealfloor": None, "cur": None} | priced
-        assert found["terms"]["pricetype"] == (3 if unit == "CPM" else 0)
-        assert deal["deal_id"] == found["id"]
+        assert document["terms"]["pricetype"] == (3 if unit == "CPM" else 0)
+        assert deal["deal_id"] == document["id"]
     desk = opened(deal_sync_origin="")
     with embedded(desk.api) as http:
         assert "deal_sync_origin" in Caller(http, issue(desk)).detail("GET", "deal_sync/", 404)
@@ -457,22 +457,26 @@ def test_what_the_deal_does_not_have_is_not_approved(
 ) -> None:
     """An acceptance of anything on the buyer's page that the deal has not any more is pending, in the filter
     too; what the page doesn't show changes nothing, and what goes back is approved again."""
-    made = sold(manager, there.ada, media_type="banner", end_date=LATER)
-    manager.change("demand_deals", made["id"], deal_type="guaranteed", units=1000, currency="USD", budget=500)
-    deal = client.get(DemandDeal, made["id"])
+    sold_body = sold(manager, there.ada, media_type="banner", end_date=LATER)
+    manager.change(
+        "demand_deals", sold_body["id"], deal_type="guaranteed", units=1000, currency="USD", budget=500
+    )
+    deal = client.get(DemandDeal, sold_body["id"])
     packages = [client.get(SupplyPackage, package.id or 0) for package in deal.supply_deals]
     usual = {"currency": "USD", "price_type": "floor"}
     store, terms = Negotiations(desk.access.store.engine, ""), OfferTerms.of(deal, packages, usual)
     store.add(deal, terms, Round("buyer", "accepts", terms, "Bea Buyer", "", 1), store.of(deal, terms).mark)
 
     def status() -> str | None:
-        buyer_status = client.get(DemandDeal, made["id"]).buyer_status
+        buyer_status = client.get(DemandDeal, sold_body["id"]).buyer_status
         for state in ("approved", "pending approval"):
-            assert client.list(DemandDeal, buyer_status=state, id=made["id"]).count == (state == buyer_status)
+            assert client.list(DemandDeal, buyer_status=state, id=sold_body["id"]).count == (
+                state == buyer_status
+            )
         return buyer_status
 
     assert status() == "approved"
-    number = made["id"] if entity == "demand_deals" else packages[0].id
+    number = sold_body["id"] if entity == "demand_deals" else packages[0].id
     before = manager.get(f"{entity}/{number}/")[field]
     manager.change(entity, number, **{field: value})
     assert status() == ("approved" if field == "house_code" else "pending approval")

@@ -50,37 +50,37 @@ PACKAGE = {
 
 def read() -> SupplyPackage:
     """The package, as if it had been read from the service."""
-    found = THEIRS.read(SupplyPackage, PACKAGE)
-    return found.known_as(raw=PACKAGE)
+    package = THEIRS.read(SupplyPackage, PACKAGE)
+    return package.known_as(raw=PACKAGE)
 
 
 def test_elements_of_another_shape_are_read() -> None:
     """Nested names, words for types and flags, bare values, numbers as text: each becomes our element."""
-    found = read()
-    assert found.id == 17
-    assert found.geo_targetings == (
+    package = read()
+    assert package.id == 17
+    assert package.geo_targetings == (
         GeoTarget(type="country", value="US", is_excluded=False),
         GeoTarget(type="city", value="Paris", is_excluded=True),
     )
-    assert found.browser_targetings == (ValueTarget(value="Safari", is_excluded=False),)
-    assert found.device_targetings == (ValueTarget(value="tv", is_excluded=True),)
-    assert found.size_targetings == (SizeTarget(width=300, height=250, is_excluded=False),)
-    assert found.domain_list_targetings == (ListTarget(id=4, name=None, is_excluded=True),)
+    assert package.browser_targetings == (ValueTarget(value="Safari", is_excluded=False),)
+    assert package.device_targetings == (ValueTarget(value="tv", is_excluded=True),)
+    assert package.size_targetings == (SizeTarget(width=300, height=250, is_excluded=False),)
+    assert package.domain_list_targetings == (ListTarget(id=4, name=None, is_excluded=True),)
 
 
 def test_what_does_not_fit_is_kept_as_it_came() -> None:
     """An element of another shape is neither dropped nor guessed; a field that nobody knows stays too."""
-    found = read()
-    assert found.unread == {"geo_targetings": [ODD]}
-    assert found.model_extra == {"floor": 1.5}
+    package = read()
+    assert package.unread == {"geo_targetings": [ODD]}
+    assert package.model_extra == {"floor": 1.5}
 
 
 def test_an_element_that_may_be_an_exclusion_is_not_read_as_an_inclusion() -> None:
     """Without is_excluded, and with a field that may be where the service says so, nobody may guess."""
     plain, doubtful = {"value": "Safari"}, {"value": "Safari", "exclude": True}
-    found = Dialect().read(SupplyPackage, {"id": 1, "browser_targetings": [plain, doubtful]})
-    assert found.browser_targetings == (ValueTarget(value="Safari", is_excluded=False),)
-    assert found.unread == {"browser_targetings": [doubtful]}
+    package = Dialect().read(SupplyPackage, {"id": 1, "browser_targetings": [plain, doubtful]})
+    assert package.browser_targetings == (ValueTarget(value="Safari", is_excluded=False),)
+    assert package.unread == {"browser_targetings": [doubtful]}
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_an_element_that_may_be_an_exclusion_is_not_read_as_an_inclusion() -> No
 )
 def test_nothing_is_guessed(array: str, element: Any) -> None:
     """A type, a flag or a number of another kind makes an element unread."""
-    found = Dialect().read(SupplyPackage, {"id": 1, array: [element]})
-    assert (getattr(found, array), found.unread) == ((), {array: [element]})
+    entity = Dialect().read(SupplyPackage, {"id": 1, array: [element]})
+    assert (getattr(entity, array), entity.unread) == ((), {array: [element]})
 
 
 def test_a_field_of_another_kind_is_set_aside() -> None:
@@ -106,9 +106,9 @@ def test_a_field_of_another_kind_is_set_aside() -> None:
         "id": 1, "price": "cheap", "created_at": "2026-03-01T09:00:00", "supply_deals": [{"id": 2}, 3],
         "name": "Fine",
     }  # fmt: skip
-    found = Dialect().read(DemandDeal, body)
-    assert (found.name, found.price, [deal.id for deal in found.supply_deals]) == ("Fine", None, [2])
-    assert found.unread == {
+    entity = Dialect().read(DemandDeal, body)
+    assert (entity.name, entity.price, [deal.id for deal in entity.supply_deals]) == ("Fine", None, [2])
+    assert entity.unread == {
         "price": "cheap",
         "created_at": "2026-03-01T09:00:00",
         "supply_deals": [3],
@@ -120,17 +120,17 @@ def test_a_field_of_another_kind_is_set_aside() -> None:
 
 def test_an_array_that_is_none() -> None:
     """Null is an empty array; an object in its place is kept, and can't be changed from here."""
-    found = Dialect().read(SupplyPackage, {"id": 1, "geo_targetings": None, "size_targetings": {"any": []}})
-    assert (found.geo_targetings, found.unread) == ((), {"size_targetings": {"any": []}})
+    package = Dialect().read(SupplyPackage, {"id": 1, "geo_targetings": None, "size_targetings": {"any": []}})
+    assert (package.geo_targetings, package.unread) == ((), {"size_targetings": {"any": []}})
     with pytest.raises(Invalid, match="can't read: change it there"):
-        Dialect().write({"size_targetings": []}, found)
+        Dialect().write({"size_targetings": []}, package)
 
 
 def test_packages_inside_of_deals() -> None:
     """The targeting of a package inside of a deal is read alike."""
-    found = THEIRS.read(DemandDeal, {"id": 1, "supply_deals": [PACKAGE]})
-    assert found.supply_deals[0].geo_targetings[1].value == "Paris"
-    assert found.supply_deals[0].unread == {"geo_targetings": [ODD]}
+    entity = THEIRS.read(DemandDeal, {"id": 1, "supply_deals": [PACKAGE]})
+    assert entity.supply_deals[0].geo_targetings[1].value == "Paris"
+    assert entity.supply_deals[0].unread == {"geo_targetings": [ODD]}
     assert THEIRS.read(Package, {"id": 1, "supply_deals": [PACKAGE]}).supply_deals[0].id == 17
 
 
@@ -179,18 +179,20 @@ def test_what_is_kept_goes_back_as_it_came() -> None:
 def test_two_that_say_the_same_to_us_both_go_back() -> None:
     """Elements that differ in what we don't know alone are both kept."""
     both = [{"value": "Safari", "is_excluded": False, "weight": weight} for weight in (1, 2)]
-    found = Dialect().read(SupplyPackage, {"id": 1, "browser_targetings": both})
-    found = found.known_as(raw={"id": 1, "browser_targetings": both})
+    package = Dialect().read(SupplyPackage, {"id": 1, "browser_targetings": both})
+    package = package.known_as(raw={"id": 1, "browser_targetings": both})
     same = {"value": "Safari", "is_excluded": False}
-    assert Dialect().write({"browser_targetings": [same, same]}, found) == {"browser_targetings": both}
+    assert Dialect().write({"browser_targetings": [same, same]}, package) == {"browser_targetings": both}
 
 
 def test_what_was_read_can_be_written() -> None:
     """Every element that was read is written as it came."""
-    found = read()
+    package = read()
     for array in ("geo_targetings", "device_targetings", "size_targetings", "domain_list_targetings"):
-        sent = [one.body() for one in getattr(found, array)]
-        assert sorted(map(str, THEIRS.write({array: sent}, found)[array])) == sorted(map(str, PACKAGE[array]))
+        sent = [element.body() for element in getattr(package, array)]
+        assert sorted(map(str, THEIRS.write({array: sent}, package)[array])) == sorted(
+            map(str, PACKAGE[array])
+        )
 
 
 def test_fee_types() -> None:

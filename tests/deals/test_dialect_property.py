@@ -29,11 +29,11 @@ ELEMENTS = some.dictionaries(NAMES, LEAVES | some.dictionaries(NAMES, LEAVES, ma
 @given(some.sampled_from(DIALECTS), some.sampled_from(ARRAYS), some.lists(ELEMENTS, max_size=5))
 def test_no_element_is_lost(dialect: Dialect, array: str, elements: list[Any]) -> None:
     """Each element is read or kept unread; all of them go back as they came."""
-    found = dialect.read(SupplyPackage, {"id": 1, array: elements})
-    found = found.known_as(raw={"id": 1, array: elements})
-    read, unread = getattr(found, array), found.unread.get(array, [])
+    package = dialect.read(SupplyPackage, {"id": 1, array: elements})
+    package = package.known_as(raw={"id": 1, array: elements})
+    read, unread = getattr(package, array), package.unread.get(array, [])
     assert len(read) + len(unread) == len(elements)
-    back = dialect.write({array: [one.model_dump() for one in read]}, found)[array]
+    back = dialect.write({array: [element.model_dump() for element in read]}, package)[array]
     assert sorted(map(repr, back)) == sorted(map(repr, elements))
 
 
@@ -42,20 +42,20 @@ def test_anything_can_be_read(dialect: Dialect, model: type[Any], data: some.Dat
     """An object with an id is an entity, whatever else it says; what is no field's value is unread."""
     names = some.sampled_from([*model.model_fields, "other"])
     body = data.draw(some.dictionaries(names, JSON, max_size=6)) | {"id": 1}
-    found = dialect.read(model, body)
-    assert found.id == 1
-    assert found.unread.keys() <= body.keys()
-    for name, value in found.model_dump(exclude_unset=True).items():
+    entity = dialect.read(model, body)
+    assert entity.id == 1
+    assert entity.unread.keys() <= body.keys()
+    for name, value in entity.model_dump(exclude_unset=True).items():
         assert name in body
-        assert value is not None or body[name] is None or name in found.unread
+        assert value is not None or body[name] is None or name in entity.unread
 
 
 def test_a_nested_resource_without_an_id() -> None:
     """A package that can't be read is an unread part of its deal, which is read."""
     odd, whole = {"id": "country"}, {"id": 3}
-    found = Dialect().read(DemandDeal, {"id": 1, "supply_deals": [odd, whole]})
-    assert [one.id for one in found.supply_deals or ()] == [3]
-    assert found.unread == {"supply_deals": [odd]}
+    entity = Dialect().read(DemandDeal, {"id": 1, "supply_deals": [odd, whole]})
+    assert [package.id for package in entity.supply_deals or ()] == [3]
+    assert entity.unread == {"supply_deals": [odd]}
 
 
 @given(some.sampled_from(DIALECTS), JSON)

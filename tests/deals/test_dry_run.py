@@ -30,7 +30,7 @@ def deal(there: World, **fields: Any) -> Body:
 
 def test_nothing_is_written(manager: Caller, there: World, desk: connect.Installation) -> None:
     """Dry runs of every write leave no row, no history, no key, and use up no id."""
-    made = manager.make("supply_deals", package())
+    existing = manager.make("supply_deals", package())
     ours = manager.make("demand_deals", deal(there))
     before = count_rows(desk)
     key = {"Idempotency-Key": unique("key")}
@@ -41,15 +41,15 @@ def test_nothing_is_written(manager: Caller, there: World, desk: connect.Install
         ("POST", "demand_deals/batch/", [deal(there), deal(there)]),
         ("PUT", f"demand_deals/{ours['id']}/", {"price": 9}),
         ("PUT", "demand_deals/", [{"id": ours["id"], "price": 9}]),
-        ("PUT", f"supply_deals/{made['id']}/", {"create_demand_deals": new["create_demand_deals"]}),
-        ("DELETE", f"supply_deals/{made['id']}/", None),
+        ("PUT", f"supply_deals/{existing['id']}/", {"create_demand_deals": new["create_demand_deals"]}),
+        ("DELETE", f"supply_deals/{existing['id']}/", None),
     ):
         answer = manager.ask(method, path, *([] if body is None else [body]), headers=key, **DRY)
         assert all(not result["errors"] for result in results(answer)), (method, path, answer.text)
     assert count_rows(desk) == before
     assert manager.get(f"demand_deals/{ours['id']}/") == ours
     after = manager.make("supply_deals", package())
-    assert after["id"] == made["id"] + 1
+    assert after["id"] == existing["id"] + 1
 
 
 def test_what_would_be(manager: Caller, there: World) -> None:
@@ -58,15 +58,15 @@ def test_what_would_be(manager: Caller, there: World) -> None:
     new = package(create_demand_deals={"demand_deals_options": [option(there.ada), option(there.bob)]})
     own, *others = results(manager.ask("POST", "supply_deals/", new, **DRY))
     assert (own["place"], own["would"]["id"], own["would"]["name"]) == ([], None, new["name"])
-    assert [one["place"] for one in others] == [
+    assert [result["place"] for result in others] == [
         ["create_demand_deals", "demand_deals_options", number] for number in (0, 1)
     ]
-    assert [one["would"]["seat"]["id"] for one in others] == [there.ada, there.bob]
-    assert {(one["would"]["id"], one["would"]["deal_id"]) for one in others} == {(None, None)}
+    assert [result["would"]["seat"]["id"] for result in others] == [there.ada, there.bob]
+    assert {(result["would"]["id"], result["would"]["deal_id"]) for result in others} == {(None, None)}
     ours = manager.make("demand_deals", deal(there))
-    [one] = results(manager.ask("PUT", "demand_deals/", [{"id": ours["id"], "name": "Other"}], **DRY))
-    assert one["place"] == [0]
-    assert {name for name in ours if ours[name] != one["would"][name]} <= {"name", "updated_at"}
+    [outcome] = results(manager.ask("PUT", "demand_deals/", [{"id": ours["id"], "name": "Other"}], **DRY))
+    assert outcome["place"] == [0]
+    assert {name for name in ours if ours[name] != outcome["would"][name]} <= {"name", "updated_at"}
 
 
 def test_what_is_wrong_and_what_is_unwise_come_together(manager: Caller, there: World) -> None:
@@ -97,12 +97,12 @@ def test_a_batch_says_what_is_wrong_by_its_place(manager: Caller, there: World) 
 
 def test_what_can_not_be_deleted(manager: Caller, there: World) -> None:
     """A package that is sold can't be deleted, and the dry run says why; it is there afterwards."""
-    made = manager.make(
+    existing = manager.make(
         "supply_deals", package(create_demand_deals={"demand_deals_options": [option(there.ada)]})
     )
-    [one] = results(manager.ask("DELETE", f"supply_deals/{made['id']}/", **DRY))
-    assert "can't be deleted" in one["errors"]["non_field_errors"][0]
-    assert manager.get(f"supply_deals/{made['id']}/")["id"] == made["id"]
+    [refusal] = results(manager.ask("DELETE", f"supply_deals/{existing['id']}/", **DRY))
+    assert "can't be deleted" in refusal["errors"]["non_field_errors"][0]
+    assert manager.get(f"supply_deals/{existing['id']}/")["id"] == existing["id"]
 
 
 @pytest.mark.parametrize("value", ["yes", "1", "True", ""])
@@ -123,20 +123,22 @@ def test_dry_runs_of_proposals(manager: Caller, admin: Caller, there: World) -> 
     deal stays as it is. What can't be proposed is said by field."""
     ours = manager.make("demand_deals", deal(there, price=2))
     change = {"entity": "demand_deals", "entity_id": ours["id"], "fields": {"price": 20}, "reason": "Why"}
-    [one] = results(manager.ask("POST", "proposals/", change, **DRY))
-    assert (one["would"]["id"], one["would"]["fields"], one["errors"]) == (None, {"price": 20}, {})
-    assert [warning["kind"] for warning in one["warnings"]] == ["price_slip"]
+    [result] = results(manager.ask("POST", "proposals/", change, **DRY))
+    assert (result["would"]["id"], result["would"]["fields"], result["errors"]) == (None, {"price": 20}, {})
+    assert [warning["kind"] for warning in result["warnings"]] == ["price_slip"]
     [wrong] = results(manager.ask("POST", "proposals/", change | {"fields": {"price": -1}}, **DRY))
     assert (wrong["would"], wrong["errors"].keys()) == (None, {"fields"})
     count = manager.get("proposals/")["count"]
-    made = read(manager.ask("POST", "proposals/", change), 201)
+    proposal = read(manager.ask("POST", "proposals/", change), 201)
     assert manager.get("proposals/")["count"] == count + 1
-    assert manager.ask("POST", f"proposals/{made['id']}/approve/", {}, **DRY).status_code == 403, "one's own"
-    [approval] = results(admin.ask("POST", f"proposals/{made['id']}/approve/", {}, **DRY))
+    assert manager.ask("POST", f"proposals/{proposal['id']}/approve/", {}, **DRY).status_code == 403, (
+        "one's own"
+    )
+    [approval] = results(admin.ask("POST", f"proposals/{proposal['id']}/approve/", {}, **DRY))
     assert float(approval["would"]["price"]) == 20
     assert [warning["kind"] for warning in approval["warnings"]] == ["price_slip"]
-    assert admin.get(f"proposals/{made['id']}/")["state"] == "open"
+    assert admin.get(f"proposals/{proposal['id']}/")["state"] == "open"
     assert float(manager.get(f"demand_deals/{ours['id']}/")["price"]) == 2
     assert "dry_run" in admin.invalid(
-        "POST", f"proposals/{made['id']}/decline/", {"word": "No"}, dry_run="true"
+        "POST", f"proposals/{proposal['id']}/decline/", {"word": "No"}, dry_run="true"
     )

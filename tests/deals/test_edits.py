@@ -13,8 +13,10 @@ from deals.caller import INVALID, Caller, World, deals, option, package, unique
 @pytest.fixture
 def deal(manager: Caller, there: World) -> dict[str, Any]:
     """A demand deal on a supply package."""
-    made = manager.make("supply_deals", package(create_demand_deals=deals(option(there.ada, Decimal("2.5")))))
-    return manager.get(f"demand_deals/{made['demand_deals'][0]['id']}/")
+    package_body = manager.make(
+        "supply_deals", package(create_demand_deals=deals(option(there.ada, Decimal("2.5"))))
+    )
+    return manager.get(f"demand_deals/{package_body['demand_deals'][0]['id']}/")
 
 
 def etag(caller: Caller, path: str) -> str:
@@ -112,20 +114,23 @@ def test_history(manager: Caller, admin: Caller, deal: dict[str, Any], there: Wo
     admin.change("demand_deals", deal["id"], price=Decimal("3.10"))
     manager.remove("demand_deals", deal["id"])
     removed, changed, created = manager.history("demand_deals", deal["id"])
-    assert [one["who"] for one in (removed, changed, created)] == ["manager", "admin", "manager"]
+    assert [edit["who"] for edit in (removed, changed, created)] == ["manager", "admin", "manager"]
     assert (created["before"], created["after"]["price"], created["at"]) == (
         None,
         Decimal("2.5"),
         deal["created_at"],
     )
-    ada, bob = ({"id": one, "name": manager.get(f"seats/{one}/")["name"]} for one in (there.ada, there.bob))
+    ada, bob = (
+        {"id": seat_id, "name": manager.get(f"seats/{seat_id}/")["name"]}
+        for seat_id in (there.ada, there.bob)
+    )
     assert changed["before"] == {"price": Decimal("2.5"), "seat": ada}
     assert changed["after"] == {"price": Decimal("3.1"), "seat": bob}
     assert (removed["after"], removed["before"]["price"]) == (None, Decimal("3.1"))
     supply = deal["supply_deals"][0]["id"]
-    unlinked, made = manager.history("supply_deals", supply)
+    unlinked, creation = manager.history("supply_deals", supply)
     assert (unlinked["action"], unlinked["after"]) == ("changed", {"demand_deals": []})
-    assert made["after"]["demand_deals"] == [{"id": deal["id"], "name": deal["name"]}]
+    assert creation["after"]["demand_deals"] == [{"id": deal["id"], "name": deal["name"]}]
 
 
 def test_history_in_pages(manager: Caller, deal: dict[str, Any]) -> None:
@@ -179,7 +184,7 @@ def test_duplicates(manager: Caller, there: World) -> None:
         manager.make(entity, body)
         assert "of this name already" in manager.detail("POST", f"{entity}/", 409, body)
     seat = {"name": unique("Seat"), "dsp": {"id": there.plain}, "external_id": unique("x")}
-    made = manager.make("seats", seat)
+    new_seat = manager.make("seats", seat)
     assert (
         manager.detail("POST", "seats/", 409, seat | {"external_id": None})
         == "This DSP has a seat of this name already"
@@ -187,7 +192,7 @@ def test_duplicates(manager: Caller, there: World) -> None:
     other = manager.make("seats", seat | {"name": unique("Seat"), "external_id": None})
     taken = {"external_id": seat["external_id"]}
     assert "of this external_id" in manager.detail("PUT", f"seats/{other['id']}/", 409, taken)
-    manager.make("seats", {"name": made["name"], "dsp": {"id": there.syncing}})
+    manager.make("seats", {"name": new_seat["name"], "dsp": {"id": there.syncing}})
     twice = package(name="The same name")
     assert manager.make("supply_deals", twice)["id"] != manager.make("supply_deals", twice)["id"]
 
@@ -267,8 +272,8 @@ def test_writers_at_once_lose_nothing(manager: Caller, deal: dict[str, Any]) -> 
 
 def test_links_from_both_ends_at_once(manager: Caller, there: World) -> None:
     """Edits of the same links from opposite ends all come through."""
-    made = manager.make("supply_deals", package(create_demand_deals=deals(option(there.ada))))
-    supply, deal = made["id"], made["demand_deals"][0]["id"]
+    new_package = manager.make("supply_deals", package(create_demand_deals=deals(option(there.ada))))
+    supply, deal = new_package["id"], new_package["demand_deals"][0]["id"]
     edits = [
         (f"supply_deals/{supply}/", {"demand_deals": []}), (f"demand_deals/{deal}/", {"supply_deals": []}),
         (f"supply_deals/{supply}/", {"demand_deals": [{"id": deal}]}),

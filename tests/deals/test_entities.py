@@ -40,17 +40,17 @@ def test_the_life_of_an_entity(manager: Caller, there: World, entity: str) -> No
     assert manager.get(path)["name"] == name
     manager.remove(entity, body["id"])
     for method in ("GET", "PUT", "DELETE"):
-        found = manager.detail(method, path, 404, {"name": name} if method == "PUT" else {})
-        assert str(body["id"]) in found
+        detail = manager.detail(method, path, 404, {"name": name} if method == "PUT" else {})
+        assert str(body["id"]) in detail
     history = manager.history(entity, body["id"])
-    assert [one["action"] for one in history] == ["removed", "changed", "created"]
+    assert [edit["action"] for edit in history] == ["removed", "changed", "created"]
 
 
 @pytest.mark.parametrize("entity", ENTITIES)
 def test_no_such_entity(manager: Caller, entity: str) -> None:
     """An id that nobody has, and what is no id, are 404."""
-    for one in (2**53 - 1, 2**70, 0, "-1", "abc", "1.0", "٣", "%00"):
-        for path in (f"{entity}/{one}/", f"{entity}/{one}/history/"):
+    for number in (2**53 - 1, 2**70, 0, "-1", "abc", "1.0", "٣", "%00"):
+        for path in (f"{entity}/{number}/", f"{entity}/{number}/history/"):
             assert set(manager.refused("GET", path, 404)) == {"detail"}
 
 
@@ -107,8 +107,10 @@ def test_seats_are_shown_with_their_dsp(manager: Caller, there: World) -> None:
 
 def test_lists_hold_domains_and_apps(manager: Caller) -> None:
     """Domains are lower-case host names; what is none is named by its place."""
-    made = manager.make("domain_lists", {"name": unique("D"), "domains": ["News.Example", " a.b.example "]})
-    assert made["domains"] == ["news.example", "a.b.example"]
+    domain_list = manager.make(
+        "domain_lists", {"name": unique("D"), "domains": ["News.Example", " a.b.example "]}
+    )
+    assert domain_list["domains"] == ["news.example", "a.b.example"]
     wrong = manager.wrong(
         "domain_lists", name=unique("D"), domains=["ok.example", "http://no.example/", "", 3]
     )

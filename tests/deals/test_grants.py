@@ -43,13 +43,13 @@ def sold(admin: Caller, there: World) -> Sold:
 def granted(http: object, desk: connect.Installation) -> Iterator[As]:
     """Makes callers with a grant for deals, each a person of their own."""
 
-    def made(grant: str, role: str = "manager", token: str | None = None) -> Caller:
+    def make_caller(grant: str, role: str = "manager", token: str | None = None) -> Caller:
         name = f"granted{next(NAMES)}"
         desk.access.people.add(Person(name, name, None, role, deals=DealsGrant.parse(grant)), PASSWORD)  # type: ignore[arg-type]
         own = None if token is None else DealsGrant.parse(token)
         return Caller(http, desk.access.issue(name, "deals", "test", None, deals=own))  # type: ignore[arg-type]
 
-    yield made
+    yield make_caller
 
 
 @pytest.fixture
@@ -60,11 +60,11 @@ def ada(granted: As, there: World) -> Caller:
 
 def test_a_person_sees_the_deals_of_their_seats(ada: Caller, sold: Sold, there: World) -> None:
     """Deals of other seats are in no list, no count, no search, no filter, and 404 by their id."""
-    found = ada.get("demand_deals/", limit=500)
-    assert {result["seat"]["id"] for result in found["results"]} == {there.ada}
-    assert found["count"] == len(found["results"])
+    answer = ada.get("demand_deals/", limit=500)
+    assert {result["seat"]["id"] for result in answer["results"]} == {there.ada}
+    assert answer["count"] == len(answer["results"])
     sought = ada.get("demand_deals/", search=str(sold.bob), limit=500)["results"]
-    assert sold.bob not in [one["id"] for one in sought]
+    assert sold.bob not in [result["id"] for result in sought]
     assert ada.get("demand_deals/", seat=there.bob)["count"] == 0
     for path in (f"demand_deals/{sold.bob}/", f"demand_deals/{sold.bob}/history/"):
         assert ada.detail("GET", path, 404) == f"There is no demand deal {sold.bob}"
@@ -129,7 +129,7 @@ def test_hidden_links_stay_when_own_ones_are_changed(
     new = ada.make("demand_deals", {"name": unique("Deal"), "seat": {"id": there.ada}, "price": 1})["id"]
     ada.change("supply_deals", sold.shared, demand_deals=[{"id": sold.ada}, {"id": new}])
     linked = admin.get(f"supply_deals/{sold.shared}/")["demand_deals"]
-    assert {one["id"] for one in linked} == {sold.ada, sold.bob, new}
+    assert {deal["id"] for deal in linked} == {sold.ada, sold.bob, new}
     ada.change("supply_deals", sold.shared, demand_deals=[])
     assert [deal["id"] for deal in admin.get(f"supply_deals/{sold.shared}/")["demand_deals"]] == [sold.bob]
     ada.detail("GET", f"supply_deals/{sold.shared}/", 404)
@@ -154,22 +154,22 @@ def test_deleting_names_only_what_may_be_seen(ada: Caller, admin: Caller, sold: 
     assert f"{sold.ada} '" in said
     assert HIDDEN in said
     assert f"{sold.bob} '" not in said
-    made = ada.make("supply_deals", package())["id"]
-    admin.change("supply_deals", made, demand_deals=[{"id": sold.bob}])
+    package_id = ada.make("supply_deals", package())["id"]
+    admin.change("supply_deals", package_id, demand_deals=[{"id": sold.bob}])
     assert "demand deals that you can't see depend on it" in ada.detail(
-        "DELETE", f"supply_deals/{made}/", 406
+        "DELETE", f"supply_deals/{package_id}/", 406
     )
 
 
 def test_who_made_a_package_sees_it(ada: Caller, granted: As, there: World) -> None:
     """Also without a deal, and after it is removed its history; others of the same seat don't see it."""
-    made = ada.make("supply_deals", package())["id"]
-    assert made in [result["id"] for result in ada.get("supply_deals/", limit=500)["results"]]
+    package_id = ada.make("supply_deals", package())["id"]
+    assert package_id in [result["id"] for result in ada.get("supply_deals/", limit=500)["results"]]
     other = granted(f"write:{there.ada}")
-    other.detail("GET", f"supply_deals/{made}/", 404)
-    ada.remove("supply_deals", made)
-    assert ada.history("supply_deals", made)[0]["action"] == "removed"
-    other.detail("GET", f"supply_deals/{made}/history/", 404)
+    other.detail("GET", f"supply_deals/{package_id}/", 404)
+    ada.remove("supply_deals", package_id)
+    assert ada.history("supply_deals", package_id)[0]["action"] == "removed"
+    other.detail("GET", f"supply_deals/{package_id}/history/", 404)
 
 
 def test_a_namesake_sees_nothing_of_who_had_the_name_before(
@@ -178,7 +178,7 @@ def test_a_namesake_sees_nothing_of_who_had_the_name_before(
     """Packages and idempotency keys of a person who was removed are not those of another of that name."""
     whose = desk.access.caller(ada.token or "", "deals").person
     key, body = {"Idempotency-Key": unique("key")}, package()
-    made = ada.make("supply_deals", body, key)["id"]
+    package_id = ada.make("supply_deals", body, key)["id"]
     desk.access.people.remove(whose.username)
     with desk.access.store.engine.begin() as connection:
         for table in ("supply_packages", "idempotency_keys"):
@@ -186,8 +186,8 @@ def test_a_namesake_sees_nothing_of_who_had_the_name_before(
             connection.exec_driver_sql(f"UPDATE {table} SET {column} = '2026-01-01 00:00:00+00:00'")
     desk.access.people.add(Person(whose.username, "Namesake", None, "manager", deals=whose.deals), PASSWORD)
     namesake = Caller(ada.http, desk.access.issue(whose.username, "deals", "test", None))
-    namesake.detail("GET", f"supply_deals/{made}/", 404)
-    assert namesake.make("supply_deals", body, key)["id"] != made
+    namesake.detail("GET", f"supply_deals/{package_id}/", 404)
+    assert namesake.make("supply_deals", body, key)["id"] != package_id
 
 
 def test_the_past_of_a_deal_at_another_seat_is_hidden(
@@ -212,7 +212,7 @@ def test_a_conflict_says_nothing_of_hidden_deals(
     """A stale edit is told what changed meanwhile, as far as it may be seen."""
     etag = ada.ask("GET", f"supply_deals/{sold.shared}/").headers["etag"]
     other = admin.make("demand_deals", {"name": "Secret plan", "seat": {"id": there.bob}, "price": 1})["id"]
-    linked = [{"id": one} for one in (sold.ada, sold.bob, other)]
+    linked = [{"id": number} for number in (sold.ada, sold.bob, other)]
     admin.change("supply_deals", sold.shared, demand_deals=linked)
     answer = ada.ask("PUT", f"supply_deals/{sold.shared}/", {"demand_deals": []}, {"If-Match": etag})
     assert answer.status_code == 409
@@ -274,16 +274,18 @@ def test_legacy_packages_hide_the_seats_of_others(
 ) -> None:
     """Seats and deals of others are left out, and stay when own seats are chosen again."""
     chosen = [{"value": True, "seat": {"id": there.ada}}, {"value": True, "seat": {"id": there.bob}}]
-    made = admin.make(
+    new_package = admin.make(
         "packages", {"name": unique("Old"), "seats": chosen, "supply_deals": [{"id": sold.shared}]}
     )
-    shown = ada.get(f"packages/{made['id']}/")
+    shown = ada.get(f"packages/{new_package['id']}/")
     assert [seat["seat"]["id"] for seat in shown["seats"]] == [there.ada]
     assert len(shown["demand_deals"]) == 1
-    assert ada.get(f"supply_deals/{sold.shared}/")["packages"] == [{"id": made["id"], "name": made["name"]}]
-    ada.detail("PUT", f"packages/{made['id']}/", 403, {"name": "Mine"})
-    ada.change("packages", made["id"], seats=chosen[:1])
-    assert [seat["seat"]["id"] for seat in admin.get(f"packages/{made['id']}/")["seats"]] == [
+    assert ada.get(f"supply_deals/{sold.shared}/")["packages"] == [
+        {"id": new_package["id"], "name": new_package["name"]}
+    ]
+    ada.detail("PUT", f"packages/{new_package['id']}/", 403, {"name": "Mine"})
+    ada.change("packages", new_package["id"], seats=chosen[:1])
+    assert [seat["seat"]["id"] for seat in admin.get(f"packages/{new_package['id']}/")["seats"]] == [
         there.ada,
         there.bob,
     ]
@@ -335,11 +337,11 @@ def test_a_token_for_some_seats_does_not_see_what_its_owner_made(
 ) -> None:
     """Whoever gets such a token sees the packages that were made with it, not all that its owner made."""
     owner = granted("write")
-    made = owner.make("supply_deals", package())["id"]
+    package_id = owner.make("supply_deals", package())["id"]
     name = desk.access.caller(owner.token or "", "deals").person.username
     narrow = DealsGrant("write", frozenset({there.ada}))
     handed = Caller(owner.http, desk.access.issue(name, "deals", "handed over", None, deals=narrow))
-    handed.detail("GET", f"supply_deals/{made}/", 404)
+    handed.detail("GET", f"supply_deals/{package_id}/", 404)
     own = handed.make("supply_deals", package())["id"]
     assert handed.get(f"supply_deals/{own}/")["id"] == own
 

@@ -13,16 +13,16 @@ from lib.wire import exact
 def five(manager: Caller, there: World) -> tuple[str, list[dict[str, Any]]]:
     """Five demand deals with a word that nothing else has, at prices 1 to 5."""
     word = unique("Zebra").replace(" ", "-")
-    made = [
-        manager.make("demand_deals", {"name": f"{word} {one}", **option(there.ada, price)})
-        for price, one in enumerate("ÄbCdE", start=1)
+    deals_of_word = [
+        manager.make("demand_deals", {"name": f"{word} {letter}", **option(there.ada, price)})
+        for price, letter in enumerate("ÄbCdE", start=1)
     ]
-    return word, made
+    return word, deals_of_word
 
 
 def test_pages(manager: Caller, five: tuple[str, list[dict[str, Any]]]) -> None:
     """`next` and `previous` are addresses that lead through all pages, and null at the ends."""
-    word, made = five
+    word, deals_of_word = five
     answer = manager.get("demand_deals/", search=word, limit=2)
     seen = [*answer["results"]]
     assert answer["previous"] is None
@@ -32,9 +32,9 @@ def test_pages(manager: Caller, five: tuple[str, list[dict[str, Any]]]) -> None:
         assert answer["previous"]
         seen += answer["results"]
     assert answer["count"] == 5
-    assert seen == made
+    assert seen == deals_of_word
     last = exact.loads(manager.ask("GET", answer["previous"].partition("/api/")[2]).content)
-    assert last["results"] == made[2:4]
+    assert last["results"] == deals_of_word[2:4]
 
 
 def test_a_page_beyond_the_end_is_empty(manager: Caller, five: tuple[str, list[dict[str, Any]]]) -> None:
@@ -45,12 +45,19 @@ def test_a_page_beyond_the_end_is_empty(manager: Caller, five: tuple[str, list[d
 
 def test_search_ignores_case_in_every_script(manager: Caller, five: tuple[str, list[dict[str, Any]]]) -> None:
     """In names and deal ids; % and _ are letters like others; a number finds an id too."""
-    word, made = five
-    found = manager.get("demand_deals/", search=f"{word.lower()} ä")
-    assert [result["id"] for result in found["results"]] == [made[0]["id"]]
-    assert manager.get("demand_deals/", search=made[1]["deal_id"].lower())["results"] == [made[1]]
-    assert manager.get("demand_deals/", search=made[1]["deal_id"].lower()[4:12])["results"] == [made[1]]
-    assert made[2] in manager.get("demand_deals/", search=str(made[2]["id"]), limit=500)["results"]
+    word, deals_of_word = five
+    answer = manager.get("demand_deals/", search=f"{word.lower()} ä")
+    assert [result["id"] for result in answer["results"]] == [deals_of_word[0]["id"]]
+    assert manager.get("demand_deals/", search=deals_of_word[1]["deal_id"].lower())["results"] == [
+        deals_of_word[1]
+    ]
+    assert manager.get("demand_deals/", search=deals_of_word[1]["deal_id"].lower()[4:12])["results"] == [
+        deals_of_word[1]
+    ]
+    assert (
+        deals_of_word[2]
+        in manager.get("demand_deals/", search=str(deals_of_word[2]["id"]), limit=500)["results"]
+    )
     assert manager.get("demand_deals/", search=f"{word}%")["count"] == 0
     assert manager.get("demand_deals/", search=word.replace("-", "_"))["count"] == 0
 
@@ -69,29 +76,29 @@ def test_ordering(
     manager: Caller, five: tuple[str, list[dict[str, Any]]], ordering: str, places: str
 ) -> None:
     """By one field or several, rising or falling; names without regard to case."""
-    word, made = five
+    word, deals_of_word = five
     results = manager.get("demand_deals/", search=word, ordering=ordering)["results"]
-    assert [result["id"] for result in results] == [made[int(place)]["id"] for place in places]
+    assert [result["id"] for result in results] == [deals_of_word[int(place)]["id"] for place in places]
 
 
 def test_filters_on_deals(manager: Caller, five: tuple[str, list[dict[str, Any]]], there: World) -> None:
     """Plain fields, exactly; several values find any of them; several filters find what fits all."""
-    word, made = five
-    manager.change("demand_deals", made[0]["id"], is_active=False)
-    supply = manager.make("supply_deals", package(demand_deals=[{"id": made[3]["id"]}]))
+    word, deals_of_word = five
+    manager.change("demand_deals", deals_of_word[0]["id"], is_active=False)
+    supply = manager.make("supply_deals", package(demand_deals=[{"id": deals_of_word[3]["id"]}]))
 
-    def found(**filters: Any) -> list[int]:
+    def indices(**filters: Any) -> list[int]:
         answer = manager.get("demand_deals/", search=word, ordering="id", **filters)
-        return [[one["id"] for one in made].index(one["id"]) for one in answer["results"]]
+        return [[deal["id"] for deal in deals_of_word].index(match["id"]) for match in answer["results"]]
 
-    assert found(price=["2", "3.000"]) == [1, 2]
-    assert found(is_active="false") == found(status="paused") == [0]
-    assert found(is_active="true", price=["1", "2"]) == [1]
-    assert found(supply_deals=supply["id"]) == [3]
-    assert found(seat=there.ada) == found(dsp=there.syncing) == [0, 1, 2, 3, 4]
-    assert found(dsp=there.plain) == found(contact_email="a@b.example") == found(package=1) == []
-    assert found(contact_email="") == found(package="") == [0, 1, 2, 3, 4]
-    assert found(name=made[4]["name"]) == found(deal_id=made[4]["deal_id"]) == [4]
+    assert indices(price=["2", "3.000"]) == [1, 2]
+    assert indices(is_active="false") == indices(status="paused") == [0]
+    assert indices(is_active="true", price=["1", "2"]) == [1]
+    assert indices(supply_deals=supply["id"]) == [3]
+    assert indices(seat=there.ada) == indices(dsp=there.syncing) == [0, 1, 2, 3, 4]
+    assert indices(dsp=there.plain) == indices(contact_email="a@b.example") == indices(package=1) == []
+    assert indices(contact_email="") == indices(package="") == [0, 1, 2, 3, 4]
+    assert indices(name=deals_of_word[4]["name"]) == indices(deal_id=deals_of_word[4]["deal_id"]) == [4]
 
 
 def test_filters_on_packages(manager: Caller, there: World) -> None:
@@ -103,14 +110,14 @@ def test_filters_on_packages(manager: Caller, there: World) -> None:
         "supply_deals", package(name=f"{word} b", media_type="video", start_date="2026-03-01 08:00:00+0000")
     )
 
-    def found(**filters: Any) -> list[int]:
+    def ids_of(**filters: Any) -> list[int]:
         return [result["id"] for result in manager.get("supply_deals/", search=word, **filters)["results"]]
 
-    assert found(media_type="video") == [second["id"]]
-    assert found(start_date="2026-03-01 10:00:00+0200") == [first["id"], second["id"]]
-    assert found(end_date="") == found(is_active="1") == [first["id"], second["id"]]
-    assert found(demand_deals=first["demand_deals"][0]["id"]) == [first["id"]]
-    assert found(is_dynamic_bidding="true") == []
+    assert ids_of(media_type="video") == [second["id"]]
+    assert ids_of(start_date="2026-03-01 10:00:00+0200") == [first["id"], second["id"]]
+    assert ids_of(end_date="") == ids_of(is_active="1") == [first["id"], second["id"]]
+    assert ids_of(demand_deals=first["demand_deals"][0]["id"]) == [first["id"]]
+    assert ids_of(is_dynamic_bidding="true") == []
 
 
 def test_everything_that_is_wrong_with_a_query(manager: Caller) -> None:
@@ -158,8 +165,8 @@ def sold(manager: Caller, there: World) -> dict[str, Any]:
     word = unique("Heron").replace(" ", "-")
     dsp = {"id": there.syncing}
     first, second = (
-        manager.make("seats", {"name": f"{word} {one}", "external_id": f"{word}-{one}", "dsp": dsp})["id"]
-        for one in ("lou", "ollie")
+        manager.make("seats", {"name": f"{word} {seat}", "external_id": f"{word}-{seat}", "dsp": dsp})["id"]
+        for seat in ("lou", "ollie")
     )
     places = [{"type": "country", "value": f"{word}-land"}, {"type": "city", "value": f"New {word}ville"}]
     terms = {"contact_email": f"{word}@buyer.example"}
@@ -221,8 +228,8 @@ def test_a_search_finds_beginnings_of_words_and_quotes_a_phrase(manager: Caller,
         '"video ctv"': [],
         "wien": ["turned"], "(wien": ["turned"], "東京": ["far"], ".": [], '""': [*names],
     }.items():  # fmt: skip
-        found = ids(manager, "demand_deals", f"{word} {search}")
-        assert sorted(found) == sorted(number[key] for key in expected), search
+        matches = ids(manager, "demand_deals", f"{word} {search}")
+        assert sorted(matches) == sorted(number[key] for key in expected), search
 
 
 def test_a_word_may_stand_for_a_value_of_targeting(manager: Caller, sold: dict[str, Any]) -> None:
@@ -269,9 +276,9 @@ def test_counts(manager: Caller, sold: dict[str, Any], there: World) -> None:
     """How many have each value, of what the search and the other filters find, whatever the filter's own."""
     word = sold["word"]
     manager.change("demand_deals", sold["deals"][1]["id"], is_active=False)
-    found = manager.get("demand_deals/", search=word, counts="status,seat,dsp,media_type", status="paused")
-    assert found["count"] == 1
-    assert found["counts"] == {
+    answer = manager.get("demand_deals/", search=word, counts="status,seat,dsp,media_type", status="paused")
+    assert answer["count"] == 1
+    assert answer["counts"] == {
         "status": {"active": 1, "paused": 1},
         "seat": {str(sold["deals"][1]["seat"]["id"]): 1},
         "dsp": {str(there.syncing): 1},

@@ -24,20 +24,30 @@ def test_a_deal_for_each_selected_seat(manager: Caller, there: World, supply: di
     """Rule 3: only seats whose value is true get a deal, named after package and seat; all are kept."""
     name = unique("Old")
     seats = [choice(there.ada, dsp={"id": there.syncing}), choice(there.bob, value=False), choice(there.cleo)]
-    made = manager.make("packages", {"name": name, "seats": seats, "supply_deals": [{"id": supply["id"]}]})
-    assert [(one["value"], one["seat"]["id"], one["dsp"]["id"]) for one in made["seats"]] == [
+    new_package = manager.make(
+        "packages", {"name": name, "seats": seats, "supply_deals": [{"id": supply["id"]}]}
+    )
+    selections = new_package["seats"]
+    assert [(each["value"], each["seat"]["id"], each["dsp"]["id"]) for each in selections] == [
         (True, there.ada, there.syncing), (False, there.bob, there.syncing), (True, there.cleo, there.plain)
     ]  # fmt: skip
     ada, cleo = (manager.get(f"seats/{seat}/")["name"] for seat in (there.ada, there.cleo))
-    assert [one["name"] for one in made["demand_deals"]] == [f"{name} - {ada}", f"{name} - {cleo}"]
-    assert [(one["id"], one["name"]) for one in made["supply_deals"]] == [(supply["id"], supply["name"])]
-    deal = manager.get(f"demand_deals/{made['demand_deals'][0]['id']}/")
-    assert (deal["package"], deal["seat"]["id"]) == ({"id": made["id"], "name": name}, there.ada)
-    assert [one["id"] for one in deal["supply_deals"]] == [supply["id"]]
+    assert [reference["name"] for reference in new_package["demand_deals"]] == [
+        f"{name} - {ada}",
+        f"{name} - {cleo}",
+    ]
+    assert [(reference["id"], reference["name"]) for reference in new_package["supply_deals"]] == [
+        (supply["id"], supply["name"])
+    ]
+    deal = manager.get(f"demand_deals/{new_package['demand_deals'][0]['id']}/")
+    assert (deal["package"], deal["seat"]["id"]) == ({"id": new_package["id"], "name": name}, there.ada)
+    assert [reference["id"] for reference in deal["supply_deals"]] == [supply["id"]]
     now = manager.get(f"supply_deals/{supply['id']}/")
-    assert now["packages"] == [{"id": made["id"], "name": name}]
-    assert [one["id"] for one in now["demand_deals"]] == [one["id"] for one in made["demand_deals"]]
-    assert manager.get(f"packages/{made['id']}/") == made
+    assert now["packages"] == [{"id": new_package["id"], "name": name}]
+    assert [reference["id"] for reference in now["demand_deals"]] == [
+        reference["id"] for reference in new_package["demand_deals"]
+    ]
+    assert manager.get(f"packages/{new_package['id']}/") == new_package
 
 
 def test_every_answer_says_that_it_is_deprecated(manager: Caller) -> None:
@@ -52,24 +62,24 @@ def test_selecting_another_seat_creates_its_deal(
 ) -> None:
     """A PUT of seats makes what is missing, once; a seat that has a deal can't be deselected."""
     body = {"name": unique("Old"), "seats": [choice(there.ada)], "supply_deals": [{"id": supply["id"]}]}
-    made = manager.make("packages", body)
+    new_package = manager.make("packages", body)
     for _ in range(2):
-        manager.change("packages", made["id"], seats=[choice(there.ada), choice(there.bob)])
-    deals = manager.get(f"packages/{made['id']}/")["demand_deals"]
-    assert [deal["id"] for deal in deals][:1] == [deal["id"] for deal in made["demand_deals"]]
+        manager.change("packages", new_package["id"], seats=[choice(there.ada), choice(there.bob)])
+    deals = manager.get(f"packages/{new_package['id']}/")["demand_deals"]
+    assert [deal["id"] for deal in deals][:1] == [deal["id"] for deal in new_package["demand_deals"]]
     assert len(deals) == 2
-    detail = manager.detail("PUT", f"packages/{made['id']}/", 406, {"seats": [choice(there.bob)]})
+    detail = manager.detail("PUT", f"packages/{new_package['id']}/", 406, {"seats": [choice(there.bob)]})
     assert f"{deals[0]['id']} '{deals[0]['name']}'" in detail
 
 
 def test_its_deals_follow_it_to_other_supply(manager: Caller, there: World, supply: dict[str, Any]) -> None:
     """A PUT of supply_deals links the package's deals alike."""
     body = {"name": unique("Old"), "seats": [choice(there.ada)], "supply_deals": [{"id": supply["id"]}]}
-    made = manager.make("packages", body)
+    new_package = manager.make("packages", body)
     other = manager.make("supply_deals", package())
-    manager.change("packages", made["id"], supply_deals=[{"id": other["id"]}])
-    deal = manager.get(f"demand_deals/{made['demand_deals'][0]['id']}/")
-    assert [one["id"] for one in deal["supply_deals"]] == [other["id"]]
+    manager.change("packages", new_package["id"], supply_deals=[{"id": other["id"]}])
+    deal = manager.get(f"demand_deals/{new_package['demand_deals'][0]['id']}/")
+    assert [reference["id"] for reference in deal["supply_deals"]] == [other["id"]]
     assert manager.get(f"supply_deals/{supply['id']}/")["packages"] == []
 
 

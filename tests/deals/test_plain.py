@@ -52,8 +52,8 @@ def state() -> State:
 @pytest.fixture
 def book(state: State) -> Book:
     """What it has."""
-    found: Book = state.deals
-    return found
+    deals_book: Book = state.deals
+    return deals_book
 
 
 @pytest.fixture
@@ -66,20 +66,20 @@ def http(state: State) -> Iterator[httpx.Client]:
 @pytest.fixture
 def engine(tmp_path: Any) -> Engine:
     """A new database with its tables."""
-    made = database.engine(f"sqlite:///{tmp_path}/tranche.db")
-    database.migrate(made)
-    return made
+    database_engine = database.engine(f"sqlite:///{tmp_path}/tranche.db")
+    database.migrate(database_engine)
+    return database_engine
 
 
 @pytest.fixture
 def make(http: httpx.Client, engine: Engine) -> Make:
     """Makes somebody's client of the service."""
 
-    def made(who: str = "max", token: str = TOKEN, **options: Any) -> PlainDeals:
+    def client_of(who: str = "max", token: str = TOKEN, **options: Any) -> PlainDeals:
         memory = Memory(engine, str(http.base_url), who)
         return PlainDeals(memory, (ALDER,), http, token, codec=DIALECT, honors_keys=False, **options)
 
-    return made
+    return client_of
 
 
 @pytest.fixture
@@ -106,30 +106,32 @@ def test_it_is_reported_from_one_with_lists(http: httpx.Client) -> None:
 
 def test_a_package_is_made_and_remembered(plain: PlainDeals, make: Make, book: Book) -> None:
     """Package and deals are listed here for everybody, as they were asked for and as the service has them."""
-    made = plain.create(SupplyPackage, package("2.5", "3", geo_targetings=(US,)), "a-key")
-    assert (made.name, made.geo_targetings, made.start_date) == ("Autumn", (US,), START)
-    assert book.packages[made.id or 0]["geo_targetings"] == [
+    new_package = plain.create(SupplyPackage, package("2.5", "3", geo_targetings=(US,)), "a-key")
+    assert (new_package.name, new_package.geo_targetings, new_package.start_date) == ("Autumn", (US,), START)
+    assert book.packages[new_package.id or 0]["geo_targetings"] == [
         {"geo": {"kind": "COUNTRY", "code": "US"}, "exclude": 0}
     ]
     ada = make("ada")
     [listed] = ada.list(SupplyPackage, ordering="id", limit=500).results
     assert (listed.id, listed.media_type, listed.geo_targetings, listed.status) == (
-        made.id, "banner", (US,), "active",
+        new_package.id, "banner", (US,), "active",
     )  # fmt: skip
-    found = ada.list(DemandDeal, ordering="-price").results
-    assert [(deal.name, deal.price) for deal in found] == [
+    dearest_first = ada.list(DemandDeal, ordering="-price").results
+    assert [(deal.name, deal.price) for deal in dearest_first] == [
         ("Autumn - Birch Media", Decimal(3)),
         ("Autumn - Alder Trading", Decimal("2.5")),
     ]
-    assert [one.id for one in found[0].supply_deals] == [made.id]
-    assert {one.id for one in made.demand_deals} == {deal.id for deal in found}
+    assert [reference.id for reference in dearest_first[0].supply_deals] == [new_package.id]
+    assert {reference.id for reference in new_package.demand_deals} == {deal.id for deal in dearest_first}
 
 
 def test_the_health_of_its_deals(plain: PlainDeals, book: Book) -> None:
     """Nothing is wrong with deals by what the service returns, and without a report nothing else is known."""
     plain.create(SupplyPackage, package("2.5", "3"), "a-key")
     health = check_health(plain, {71: ALDER}, Assessor(None).assess)
-    assert [(one.state, one.words) for one in health.values()] == [("unknown", "No report of deals")] * 2
+    assert [(deal_state.state, deal_state.words) for deal_state in health.values()] == [
+        ("unknown", "No report of deals")
+    ] * 2
 
 
 def test_no_key_is_sent_where_none_is_honored(plain: PlainDeals, book: Book) -> None:
@@ -160,7 +162,7 @@ def test_a_deal_is_brought_in_by_its_id(plain: PlainDeals, book: Book) -> None:
     assert (opened.price, opened.agency_curation_fee_type) == (Decimal("1.25"), 3)
     assert opened.model_extra["audit"] == {"by": "batch", "run": "7"}
     assert opened.currency == "EUR"
-    assert [one.id for one in plain.list(DemandDeal, search="elsewhere").results] == [deal]
+    assert [result.id for result in plain.list(DemandDeal, search="elsewhere").results] == [deal]
     with pytest.raises(NotFound):
         plain.get(DemandDeal, 9999)
     assert plain.list(DemandDeal).count == 1
@@ -251,12 +253,12 @@ def test_deals_that_can_not_be_read_after_a_creation(plain: PlainDeals, book: Bo
     """The creation is not lost: what its answer says of the deals is remembered."""
     shown = book.deals
     book.deals = Hidden()
-    made = plain.create(SupplyPackage, package("2.5", "3"))
+    new_package = plain.create(SupplyPackage, package("2.5", "3"))
     assert [(deal.name, deal.price) for deal in plain.list(DemandDeal).results] == [
         ("Autumn - Alder Trading", None),
         ("Autumn - Birch Media", None),
     ]
-    assert [one.id for one in plain.list(DemandDeal).results[0].supply_deals] == [made.id]
+    assert [reference.id for reference in plain.list(DemandDeal).results[0].supply_deals] == [new_package.id]
     assert not shown
 
 
@@ -270,23 +272,23 @@ class Hidden(dict[int, Any]):
 
 def test_a_package_is_shown_as_it_was_last_known(plain: PlainDeals, make: Make) -> None:
     """The service shows no package by itself: the desk does, and says since when."""
-    made = plain.create(SupplyPackage, package("2.5"))
-    found = make("ada").get(SupplyPackage, made.id or 0)
-    assert (found.name, found.is_active) == ("Autumn", True)
-    assert found.as_of is not None
-    assert abs(dt.datetime.now(dt.UTC) - found.as_of) < dt.timedelta(minutes=5)
+    new_package = plain.create(SupplyPackage, package("2.5"))
+    latest = make("ada").get(SupplyPackage, new_package.id or 0)
+    assert (latest.name, latest.is_active) == ("Autumn", True)
+    assert latest.as_of is not None
+    assert abs(dt.datetime.now(dt.UTC) - latest.as_of) < dt.timedelta(minutes=5)
     with pytest.raises(NotFound):
         plain.get(SupplyPackage, 4711)
 
 
 def test_what_it_can_not_do(plain: PlainDeals, book: Book) -> None:
     """Deleting, and changing a package, are refused in a sentence before anything is sent."""
-    made = plain.create(SupplyPackage, package("2.5"))
+    new_package = plain.create(SupplyPackage, package("2.5"))
     before = len(book.asked)
     with pytest.raises(Unsupported, match="can't delete a supply package; whoever runs it can"):
-        plain.remove(SupplyPackage, made.id or 0)
+        plain.remove(SupplyPackage, new_package.id or 0)
     with pytest.raises(Unsupported, match="can't change a supply package"):
-        plain.change(SupplyPackage, made.id or 0, {"name": "Other"})
+        plain.change(SupplyPackage, new_package.id or 0, {"name": "Other"})
     with pytest.raises(Unsupported, match="can't create a demand deal"):
         plain.create(DemandDeal, DemandDeal(name="x"))
     assert len(book.asked) == before
@@ -296,8 +298,8 @@ def test_what_it_can_not_do(plain: PlainDeals, book: Book) -> None:
 def test_a_package_of_the_deprecated_kind(plain: PlainDeals) -> None:
     """The fourth call works too; its deals are remembered."""
     choices = (SeatChoice(value=True, seat=Seat(id=71)), SeatChoice(value=False, seat=Seat(id=72)))
-    made = plain.create(Package, Package(name="Old", seats=choices))
-    assert [deal.name for deal in made.demand_deals] == ["Old - Alder Trading"]
+    new_package = plain.create(Package, Package(name="Old", seats=choices))
+    assert [deal.name for deal in new_package.demand_deals] == ["Old - Alder Trading"]
     assert [deal.name for deal in plain.list(DemandDeal).results] == ["Old - Alder Trading"]
     assert plain.list(Package).count == 1
 
@@ -305,9 +307,9 @@ def test_a_package_of_the_deprecated_kind(plain: PlainDeals) -> None:
 def test_existing_deals_are_linked(plain: PlainDeals, book: Book) -> None:
     """A package that links deals of elsewhere brings them in, with the package in them."""
     deal = book.add(72, "1.25")
-    made = plain.create(SupplyPackage, package(demand_deals=(Reference(id=deal),)))
+    new_package = plain.create(SupplyPackage, package(demand_deals=(Reference(id=deal),)))
     [known] = plain.list(DemandDeal).results
-    assert (known.id, [one.id for one in known.supply_deals]) == (deal, [made.id])
+    assert (known.id, [reference.id for reference in known.supply_deals]) == (deal, [new_package.id])
     assert [change.action for change in plain.history(DemandDeal, deal)] == ["seen"]
 
 
@@ -340,9 +342,12 @@ def test_filters_of_a_list(plain: PlainDeals, book: Book) -> None:
     ids = [book.add(seat, price) for seat, price in ((71, "3.00"), (72, "1.00"), (71, "2.00"))]
     for deal in ids:
         plain.get(DemandDeal, deal)
-    assert [one.id for one in plain.list(DemandDeal, seat=71, ordering="-price").results] == [ids[0], ids[2]]
-    assert [one.id for one in plain.list(DemandDeal, limit=1, offset=1).results] == [ids[1]]
-    assert [one.id for one in plain.list(DemandDeal, id=[ids[1], ids[2]]).results] == ids[1:]
+    assert [deal.id for deal in plain.list(DemandDeal, seat=71, ordering="-price").results] == [
+        ids[0],
+        ids[2],
+    ]
+    assert [deal.id for deal in plain.list(DemandDeal, limit=1, offset=1).results] == [ids[1]]
+    assert [deal.id for deal in plain.list(DemandDeal, id=[ids[1], ids[2]]).results] == ids[1:]
     assert len([*plain.everything(DemandDeal)]) == 3
     with pytest.raises(Invalid, match="did you mean 'price'"):
         plain.list(DemandDeal, prize=3)
@@ -350,22 +355,22 @@ def test_filters_of_a_list(plain: PlainDeals, book: Book) -> None:
 
 def test_what_is_at_hand_is_found_by_what_is_linked(plain: PlainDeals, book: Book) -> None:
     """As our own service does: packages by seat, deals by their package's targeting, orders, counts."""
-    made = plain.create(SupplyPackage, package("2.00", "4.00", geo_targetings=(US,)))
+    new_package = plain.create(SupplyPackage, package("2.00", "4.00", geo_targetings=(US,)))
     other = plain.create(SupplyPackage, package(name="Spring", is_active=False))
-    deals_ = sorted(deal.id for deal in made.demand_deals)
+    deals_ = sorted(deal.id for deal in new_package.demand_deals)
 
-    def found(model: Any, **params: Any) -> list[int]:
+    def ids_of(model: Any, **params: Any) -> list[int]:
         return [result.id for result in plain.list(model, **params).results]
 
-    assert found(SupplyPackage, search="autumn alder") == [made.id]
-    assert found(SupplyPackage, search='"spri') == [other.id]
-    assert found(SupplyPackage, search="pring") == found(SupplyPackage, search='"alder autumn"') == []
-    assert found(SupplyPackage, seat=72) == found(SupplyPackage, dsp=8) == [made.id]
-    assert found(DemandDeal, search="us") == deals_
-    assert found(DemandDeal, search="usa", meaning=["usa:country:US"]) == deals_
-    assert found(DemandDeal, search="usa") == []
-    assert found(SupplyPackage, ordering="-price") == [made.id, other.id]
-    assert found(DemandDeal, media_type="banner", ordering="-price") == deals_[::-1]
+    assert ids_of(SupplyPackage, search="autumn alder") == [new_package.id]
+    assert ids_of(SupplyPackage, search='"spri') == [other.id]
+    assert ids_of(SupplyPackage, search="pring") == ids_of(SupplyPackage, search='"alder autumn"') == []
+    assert ids_of(SupplyPackage, seat=72) == ids_of(SupplyPackage, dsp=8) == [new_package.id]
+    assert ids_of(DemandDeal, search="us") == deals_
+    assert ids_of(DemandDeal, search="usa", meaning=["usa:country:US"]) == deals_
+    assert ids_of(DemandDeal, search="usa") == []
+    assert ids_of(SupplyPackage, ordering="-price") == [new_package.id, other.id]
+    assert ids_of(DemandDeal, media_type="banner", ordering="-price") == deals_[::-1]
     assert plain.list(SupplyPackage, counts="status,seat", limit=1).counts == {
         "status": {"active": 1, "paused": 1},
         "seat": {"71": 1, "72": 1},

@@ -27,12 +27,12 @@ from lib.wire.csv_text import CsvRow
 def test_it_is_set_changed_and_found(manager: Caller, there: World) -> None:
     """A deal has it from its creation or a change, lists are filtered by it, and the history has it."""
     body = {"name": unique("Deal"), **option(there.ada), "price_type": "fixed"}
-    made = manager.make("demand_deals", body)
-    assert made["price_type"] == "fixed"
+    new_deal = manager.make("demand_deals", body)
+    assert new_deal["price_type"] == "fixed"
     assert manager.get("demand_deals/", price_type="fixed", name=body["name"])["count"] == 1
-    manager.change("demand_deals", made["id"], price_type=None)
-    assert manager.get(f"demand_deals/{made['id']}/")["price_type"] is None
-    changed = manager.history("demand_deals", made["id"])[0]
+    manager.change("demand_deals", new_deal["id"], price_type=None)
+    assert manager.get(f"demand_deals/{new_deal['id']}/")["price_type"] is None
+    changed = manager.history("demand_deals", new_deal["id"])[0]
     assert (changed["before"], changed["after"]) == ({"price_type": "fixed"}, {"price_type": None})
 
 
@@ -48,8 +48,10 @@ def test_deals_of_a_package_share_it(manager: Caller, there: World) -> None:
     """In create_demand_deals it is given once, for all of the deals; left out, it is not set."""
     new = {**deals(option(there.ada), option(there.bob)), "price_type": "fixed"}
     for terms, expected in ((new, "fixed"), (deals(option(there.ada)), None)):
-        made = manager.make("supply_deals", package(create_demand_deals=terms))
-        types = {manager.get(f"demand_deals/{deal['id']}/")["price_type"] for deal in made["demand_deals"]}
+        new_package = manager.make("supply_deals", package(create_demand_deals=terms))
+        types = {
+            manager.get(f"demand_deals/{deal['id']}/")["price_type"] for deal in new_package["demand_deals"]
+        }
         assert types == {expected}
 
 

@@ -42,11 +42,11 @@ def of_price(caller: Caller, deal: Body, price: float = 2.75, **body: Any) -> Bo
     return propose(caller, entity="demand_deals", entity_id=deal["id"], fields={"price": price}, **body)
 
 
-def approve(caller: Caller, one: Body, **body: Any) -> Body:
+def approve(caller: Caller, proposal: Body, **body: Any) -> Body:
     """The proposal, approved."""
-    answer = caller.ask("POST", f"proposals/{one['id']}/approve/", body)
+    answer = caller.ask("POST", f"proposals/{proposal['id']}/approve/", body)
     assert answer.status_code == 200, answer.text
-    return caller.get(f"proposals/{one['id']}/")
+    return caller.get(f"proposals/{proposal['id']}/")
 
 
 def test_a_change_is_proposed_and_approved(proposer: Caller, manager: Caller, deal: Body) -> None:
@@ -66,19 +66,20 @@ def test_a_package_is_created_once_however_often_it_is_approved(
 ) -> None:
     """Approvals one after the other, and at the same time, create one package with its deals."""
     body = package(create_demand_deals=deals(option(there.ada), option(there.bob)))
-    one = propose(proposer, fields=body)
+    proposal = propose(proposer, fields=body)
     with ThreadPoolExecutor(6) as pool:
         codes = [
             *pool.map(
-                lambda _: manager.ask("POST", f"proposals/{one['id']}/approve/", {}).status_code, range(6)
+                lambda _: manager.ask("POST", f"proposals/{proposal['id']}/approve/", {}).status_code,
+                range(6),
             )
         ]
     assert 200 in codes
     assert set(codes) <= {200, 409}
-    done = approve(manager, one)
-    found = manager.get("supply_deals/", search=body["name"])
-    assert [result["id"] for result in found["results"]] == [done["applied_id"]]
-    assert len(found["results"][0]["demand_deals"]) == 2
+    done = approve(manager, proposal)
+    answer = manager.get("supply_deals/", search=body["name"])
+    assert [result["id"] for result in answer["results"]] == [done["applied_id"]]
+    assert len(answer["results"][0]["demand_deals"]) == 2
 
 
 def test_who_may_not_write_can_not_approve(
@@ -148,12 +149,12 @@ def test_a_conflict_is_named_and_settled_on_purpose(proposer: Caller, manager: C
 
 def test_a_refusal_of_the_service_leaves_it_open(proposer: Caller, manager: Caller, there: World) -> None:
     """A seat that is not there: the service's words, and it can be approved with edits."""
-    one = propose(proposer, fields=package(create_demand_deals=deals(option(10**9))))
-    refused = manager.invalid("POST", f"proposals/{one['id']}/approve/", {})
+    proposal = propose(proposer, fields=package(create_demand_deals=deals(option(10**9))))
+    refused = manager.invalid("POST", f"proposals/{proposal['id']}/approve/", {})
     assert "create_demand_deals" in refused
-    assert manager.get(f"proposals/{one['id']}/")["state"] == "open"
+    assert manager.get(f"proposals/{proposal['id']}/")["state"] == "open"
     better = package(create_demand_deals=deals(option(there.bob)))
-    assert approve(manager, one, fields=better)["state"] == "approved"
+    assert approve(manager, proposal, fields=better)["state"] == "approved"
 
 
 @pytest.mark.parametrize(
@@ -197,8 +198,8 @@ def test_an_expected_range_is_in_order(proposer: Caller, deal: Body, changes: Bo
     of_deal = {"reason": REASON, "entity": "demand_deals", "entity_id": deal["id"], "fields": {"price": 3}}
     problems = proposer.invalid("POST", "proposals/", of_deal | {"expected": EXPECTED | changes})
     assert place in problems["expected"]
-    one = proposer.make("proposals", of_deal | {"expected": EXPECTED})
-    assert one["expected"].items() >= EXPECTED.items()
+    proposal = proposer.make("proposals", of_deal | {"expected": EXPECTED})
+    assert proposal["expected"].items() >= EXPECTED.items()
 
 
 def test_a_repeat_is_the_first_proposal(proposer: Caller, deal: Body) -> None:
@@ -219,7 +220,7 @@ def test_nobody_proposes_what_they_can_not_see(
 
 def test_the_list_is_filtered_by_state(proposer: Caller, manager: Caller, deal: Body) -> None:
     """The latest first; an unknown state is refused."""
-    ids = [of_price(proposer, deal, 5 + one)["id"] for one in range(2)]
+    ids = [of_price(proposer, deal, 5 + amount)["id"] for amount in range(2)]
     manager.ask("POST", f"proposals/{ids[0]}/decline/", {"word": "No"})
     listed = [result["id"] for result in manager.get("proposals/", state="open", limit=500)["results"]]
     assert ids[1] in listed
@@ -244,27 +245,27 @@ def test_rights_are_those_of_the_moment_of_approval(
     desk: connect.Installation, http: Any, proposer: Caller, manager: Caller, deal: Body, grant: str
 ) -> None:
     """Who lost the grant to change deals while a proposal waited approves nothing; it stays open."""
-    one, name = of_price(proposer, deal), unique("approver").lower().replace(" ", "")
+    proposal, name = of_price(proposer, deal), unique("approver").lower().replace(" ", "")
     desk.people.add(Person(name, "Approver", None, "manager", deals=DealsGrant("write")), PASSWORD)
     approver = Caller(http, desk.access.issue(name, "deals", "test", None))
-    assert approver.get(f"proposals/{one['id']}/")["state"] == "open"
+    assert approver.get(f"proposals/{proposal['id']}/")["state"] == "open"
     desk.access.change(name, "admin", deals=DealsGrant(grant))
-    answer = approver.ask("POST", f"proposals/{one['id']}/approve/", {})
+    answer = approver.ask("POST", f"proposals/{proposal['id']}/approve/", {})
     assert answer.status_code in (401, 403), answer.text
     assert manager.get(f"demand_deals/{deal['id']}/") == deal
-    assert manager.get(f"proposals/{one['id']}/")["state"] == "open"
+    assert manager.get(f"proposals/{proposal['id']}/")["state"] == "open"
 
 
 def test_an_approver_of_other_seats_now(
     desk: connect.Installation, http: Any, proposer: Caller, manager: Caller, there: World, deal: Body
 ) -> None:
     """Who sees the deals of another seat alone by now gets the words of a proposal that never was."""
-    one, name = of_price(proposer, deal), unique("approver").lower().replace(" ", "")
+    proposal, name = of_price(proposer, deal), unique("approver").lower().replace(" ", "")
     desk.people.add(Person(name, "Approver", None, "manager", deals=DealsGrant("write")), PASSWORD)
     approver = Caller(http, desk.access.issue(name, "deals", "test", None))
     desk.access.change(name, "admin", deals=DealsGrant("write", frozenset({there.bob})))
-    detail = approver.detail("POST", f"proposals/{one['id']}/approve/", 404, {})
-    assert detail.replace(str(one["id"]), "N") == "There is no proposal N"
+    detail = approver.detail("POST", f"proposals/{proposal['id']}/approve/", 404, {})
+    assert detail.replace(str(proposal["id"]), "N") == "There is no proposal N"
     assert manager.get(f"demand_deals/{deal['id']}/") == deal
 
 

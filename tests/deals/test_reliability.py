@@ -93,10 +93,10 @@ def whole(desk: connect.Installation, acknowledged: list[dict[str, Any]]) -> Non
     """Fail unless all that was acknowledged is there as it was, and all that is there has its three deals."""
     with calling(desk) as caller:
         kept = {page["id"]: page for page in pages(caller, "supply_deals")}
-        assert {one["id"]: kept.get(one["id"]) for one in acknowledged} == {
-            one["id"]: one for one in acknowledged
+        assert {entry["id"]: kept.get(entry["id"]) for entry in acknowledged} == {
+            entry["id"]: entry for entry in acknowledged
         }
-        assert {len(one["demand_deals"]) for one in kept.values()} == {3}
+        assert {len(package_body["demand_deals"]) for package_body in kept.values()} == {3}
         assert len(pages(caller, "demand_deals")) == 3 * len(kept)
         caller.make("supply_deals", package())
     with desk.access.store.engine.connect() as connection:
@@ -108,10 +108,10 @@ def whole(desk: connect.Installation, acknowledged: list[dict[str, Any]]) -> Non
 
 def pages(caller: Caller, entity: str) -> list[dict[str, Any]]:
     """All of them."""
-    found: list[dict[str, Any]] = []
-    while len(found) < (page := caller.get(f"{entity}/", limit=500, offset=len(found)))["count"]:
-        found += page["results"]
-    return found
+    results: list[dict[str, Any]] = []
+    while len(results) < (page := caller.get(f"{entity}/", limit=500, offset=len(results)))["count"]:
+        results += page["results"]
+    return results
 
 
 @pytest.fixture
@@ -155,11 +155,11 @@ def test_a_full_database(on_sqlite: connect.Installation) -> None:
         event.listen(engine, "checkout", lambda driver, *_: driver.execute(limit.format(**room)))
         body = package(name="x", create_demand_deals=deals(option(there.ada), option(there.bob)))
         answers = [caller.ask("POST", "supply_deals/", body) for _ in range(40)]
-        made = sum(answer.status_code == 201 for answer in answers)
+        count = sum(answer.status_code == 201 for answer in answers)
         assert answers[-1].status_code == 507
         assert answers[-1].json() == {"detail": StoreUnwritable.REASON}
-        assert caller.get("supply_deals/")["count"] == made
-        assert caller.get("demand_deals/")["count"] == 2 * made
+        assert caller.get("supply_deals/")["count"] == count
+        assert caller.get("demand_deals/")["count"] == 2 * count
         room["pages"] = 2**30
         caller.make("supply_deals", body)
 
@@ -178,13 +178,13 @@ def test_a_disk_that_takes_no_more(on_sqlite: connect.Installation) -> None:
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (largest + 8192, unlimited[1]))
         body = package(create_demand_deals=deals(option(there.ada)))
         answers = [caller.ask("POST", "supply_deals/", body) for _ in range(40)]
-        made = 1 + sum(answer.status_code == 201 for answer in answers)
+        count = 1 + sum(answer.status_code == 201 for answer in answers)
         assert answers[-1].status_code == 507
         assert "nothing was changed" in answers[-1].json()["detail"]
-        assert caller.get("supply_deals/")["count"] == made
+        assert caller.get("supply_deals/")["count"] == count
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, unlimited)
         caller.make("supply_deals", body)
-        assert caller.get("demand_deals/")["count"] == made
+        assert caller.get("demand_deals/")["count"] == count
 
 
 def check_reports_and_tokens(desk: connect.Installation) -> None:

@@ -24,23 +24,23 @@ PACKAGES = {
 @pytest.mark.parametrize("status", PACKAGES)
 def test_status_of_a_package(manager: Caller, status: str) -> None:
     """Ended, else paused, else not begun, else active; a filter finds what shows it."""
-    made = manager.make("supply_deals", package(**PACKAGES[status]))
-    assert made["status"] == status
-    assert made in manager.get("supply_deals/", status=status, ordering="-id", limit=3)["results"]
+    new_package = manager.make("supply_deals", package(**PACKAGES[status]))
+    assert new_package["status"] == status
+    assert new_package in manager.get("supply_deals/", status=status, ordering="-id", limit=3)["results"]
     others = [name for name in PACKAGES if name != status]
-    assert manager.get("supply_deals/", status=others, name=made["name"])["count"] == 0
+    assert manager.get("supply_deals/", status=others, name=new_package["name"])["count"] == 0
 
 
 def test_what_changes_a_status(manager: Caller) -> None:
     """is_active and the dates alone; to pause and resume is to change is_active."""
-    made = manager.make("supply_deals", package(**PACKAGES["active"]))
+    new_package = manager.make("supply_deals", package(**PACKAGES["active"]))
     steps: list[tuple[dict[str, Any], str]] = [
         ({"is_active": False}, "paused"), ({"is_active": True}, "active"), ({"end_date": RECENT}, "complete"),
         ({"end_date": None, "start_date": SOON}, "pending"),
     ]  # fmt: skip
     for fields, status in steps:
-        manager.change("supply_deals", made["id"], **fields)
-        assert manager.get(f"supply_deals/{made['id']}/")["status"] == status
+        manager.change("supply_deals", new_package["id"], **fields)
+        assert manager.get(f"supply_deals/{new_package['id']}/")["status"] == status
 
 
 @pytest.mark.parametrize(
@@ -61,11 +61,14 @@ def test_status_of_a_deal(
     manager: Caller, there: World, on: tuple[str, ...], is_active: bool, status: str
 ) -> None:
     """A deal has the furthest status of its packages, unless it is paused itself."""
-    supply = [{"id": manager.make("supply_deals", package(**PACKAGES[one]))["id"]} for one in on]
+    supply = [
+        {"id": manager.make("supply_deals", package(**PACKAGES[package_status]))["id"]}
+        for package_status in on
+    ]
     body = {"name": unique("Deal"), "is_active": is_active, "supply_deals": supply, **option(there.ada)}
-    made = manager.make("demand_deals", body)
-    assert made["status"] == status
-    assert manager.get("demand_deals/", status=status, name=made["name"])["results"] == [made]
+    new_deal = manager.make("demand_deals", body)
+    assert new_deal["status"] == status
+    assert manager.get("demand_deals/", status=status, name=new_deal["name"])["results"] == [new_deal]
 
 
 @pytest.mark.parametrize("is_active", [True, False])
@@ -74,14 +77,16 @@ def test_status_derived_for_other_services(manager: Caller, there: World, is_act
     dates = [(PAST, None), (PAST, RECENT), (PAST, SOON), (SOON, None), (SOON, LATER)]
     for start, end in dates:
         body = package(start_date=start, end_date=end, is_active=is_active)
-        made = manager.make("supply_deals", body)
-        bare = SupplyPackage.model_validate(made | {"status": None})
-        assert client.package_status(bare, NOW) == made["status"]
+        entity = manager.make("supply_deals", body)
+        bare = SupplyPackage.model_validate(entity | {"status": None})
+        assert client.package_status(bare, NOW) == entity["status"]
     supply = {name: manager.make("supply_deals", package(**PACKAGES[name])) for name in PACKAGES}
-    known = {one["id"]: SupplyPackage.model_validate(one) for one in supply.values()}
+    known = {
+        package_body["id"]: SupplyPackage.model_validate(package_body) for package_body in supply.values()
+    }
     for names in [(), *((name,) for name in PACKAGES), *combinations(PACKAGES, 2)]:
         linked = [{"id": supply[name]["id"]} for name in names]
         body = {"name": unique("Deal"), "is_active": is_active, "supply_deals": linked, **option(there.ada)}
-        made = manager.make("demand_deals", body)
-        bare = DemandDeal.model_validate(made | {"status": None})
-        assert client.deal_status(bare, known, NOW) == made["status"]
+        entity = manager.make("demand_deals", body)
+        bare = DemandDeal.model_validate(entity | {"status": None})
+        assert client.deal_status(bare, known, NOW) == entity["status"]

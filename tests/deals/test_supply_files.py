@@ -32,16 +32,16 @@ UNKNOWN, NOT_US = ("unknown", ""), ("unauthorized", "")
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     """A database of its own."""
-    made = database.engine(f"sqlite:///{tmp_path_factory.mktemp('supply') / 'tranche.db'}")
-    database.migrate(made)
-    return made
+    database_engine = database.engine(f"sqlite:///{tmp_path_factory.mktemp('supply') / 'tranche.db'}")
+    database.migrate(database_engine)
+    return database_engine
 
 
 @pytest.fixture
 def files(engine: Engine) -> SupplyFiles:
     """The supply files of a desk that has none, as the command line has them."""
     empty = SupplyFiles(engine, None)
-    empty.remove([one.id for one in empty.files()[1]])
+    empty.remove([supply_file.id for supply_file in empty.files()[1]])
     return empty
 
 
@@ -95,7 +95,7 @@ def test_lines_of_ads_txt(files: SupplyFiles, text: str, expected: tuple[str, st
     """A line means what ads.txt 1.1 says, whatever its case and blanks; unreadable ones are counted."""
     state = index(files, news=text).state("news.example", False)
     assert (state.state, state.doubt) == expected
-    assert sum(one.problem_count for one in files.files("news")[1]) == problems
+    assert sum(file.problem_count for file in files.files("news")[1]) == problems
 
 
 def test_problems_have_their_line(files: SupplyFiles) -> None:
@@ -139,7 +139,7 @@ def test_apps(files: SupplyFiles) -> None:
         ]
     )
     by = index(files, news=f"{US}, 10, DIRECT")
-    states = [by.state(one, True).state for one in ("a.app", "b.app", "c.app", "d.app")]
+    states = [by.state(app, True).state for app in ("a.app", "b.app", "c.app", "d.app")]
     assert states == ["reseller", "reseller", "unknown", "unknown"]
     assert files.files("apps.csv")[1][0].problem_count == 1
 
@@ -164,7 +164,7 @@ def test_a_made_folder(files: SupplyFiles, tmp_path: Path) -> None:
     (tmp_path / "notes.rtf").write_text("not a supply file")
     os.mkfifo(tmp_path / "pipe.example.ads.txt")
     names, others = folder_files(tmp_path)
-    assert (len(names), others) == (sum(one != "unknown" for one in planted.values()), 2)
+    assert (len(names), others) == (sum(state != "unknown" for state in planted.values()), 2)
     files.add(names)
     assert {files.index().state(host, False).state for host in planted} == {"unknown"}
     by = index(files)
@@ -220,7 +220,7 @@ def test_one_file_in_place_of_another(database_url: str) -> None:
     assert index(files, news="rival.example, 1, DIRECT").state("news.example", False).state == "unauthorized"
     by = index(files, news=f"{US}, 10, DIRECT")
     assert (by.state("news.example", False).state, files.files()[0]) == ("direct", 2)
-    files.remove([one.id for one in files.files("sellers.json")[1]])
+    files.remove([file.id for file in files.files("sellers.json")[1]])
     assert files.index().state("news.example", False).state == "unknown"
 
 
@@ -242,7 +242,7 @@ def test_lines_copied_from_a_page() -> None:
         f"{US}, 103, DIRECT # a\u2028b\u0085c\x0cd\r{US}, 104, DIRECT"
     )
     supply_file = read("ads.txt", "news.example", text.encode())
-    assert [(one.account, one.relation) for one in supply_file.accounts] == [
+    assert [(line.account, line.relation) for line in supply_file.accounts] == [
         ("101", "DIRECT"), ("102", "RESELLER"), ("103", "DIRECT"), ("104", "DIRECT"),
     ]  # fmt: skip
     assert supply_file.problem_count == 0
@@ -274,7 +274,7 @@ def test_who_may(files: SupplyFiles) -> None:
     """Whoever sees deals sees the files; those who may change the deals of all seats alone change them."""
     index(files)
     grants = {"none": DealsGrant(), "read": DealsGrant("read"), "some": DealsGrant("write", frozenset({3}))}
-    people = {name: Person(name, name, None, "manager", deals=one) for name, one in grants.items()}
+    people = {name: Person(name, name, None, "manager", deals=grant) for name, grant in grants.items()}
     for name, person in people.items():
         theirs = SupplyFiles(files.engine, person)
         for act in (lambda of=theirs: of.add([]), lambda of=theirs: of.remove([1])):
@@ -288,7 +288,7 @@ def test_who_may(files: SupplyFiles) -> None:
     noted: list[str] = []
     ada = Person("ada", "Ada", None, "manager", deals=ALL_DEALS)
     SupplyFiles(files.engine, ada, lambda event, detail: noted.append(f"{event}: {detail}")).remove(
-        [one.id for one in files.files()[1]]
+        [supply_file.id for supply_file in files.files()[1]]
     )
     assert noted == [f"supply file removed: 1 file: sellers.json of {US}"]
 

@@ -47,13 +47,13 @@ TYPED = {
 def test_they_are_set_changed_and_found(manager: Caller, there: World) -> None:
     """A deal has each from its creation or a change; lists are filtered by each; the history has each."""
     body = {"name": unique("Deal"), **option(there.ada), **TERMS}
-    made = manager.make("demand_deals", body)
-    assert {name: made[name] for name in TERMS} == TERMS
+    new_deal = manager.make("demand_deals", body)
+    assert {name: new_deal[name] for name in TERMS} == TERMS
     for name, value in TERMS.items():
         assert manager.get("demand_deals/", **{name: value, "name": body["name"]})["count"] == 1
-    manager.change("demand_deals", made["id"], **dict.fromkeys(TERMS))
-    assert {manager.get(f"demand_deals/{made['id']}/")[name] for name in TERMS} == {None}
-    change = manager.history("demand_deals", made["id"])[0]
+    manager.change("demand_deals", new_deal["id"], **dict.fromkeys(TERMS))
+    assert {manager.get(f"demand_deals/{new_deal['id']}/")[name] for name in TERMS} == {None}
+    change = manager.history("demand_deals", new_deal["id"])[0]
     terms = TERMS | {"price_type": "fixed"}  # as it is guaranteed
     assert (change["before"], change["after"]) == (terms, dict.fromkeys(terms))
 
@@ -153,9 +153,9 @@ def in_a_cell(name: str, value: Any) -> str:
 def test_deals_of_a_package_share_them(manager: Caller, there: World) -> None:
     """In create_demand_deals they are given once, for all of the deals."""
     terms = {**deals(option(there.ada), option(there.bob)), **TERMS}
-    made = manager.make("supply_deals", package(create_demand_deals=terms))
-    for one in made["demand_deals"]:
-        deal = manager.get(f"demand_deals/{one['id']}/")
+    new_package = manager.make("supply_deals", package(create_demand_deals=terms))
+    for reference in new_package["demand_deals"]:
+        deal = manager.get(f"demand_deals/{reference['id']}/")
         assert {name: deal[name] for name in TERMS} == TERMS
 
 
@@ -198,7 +198,7 @@ def test_the_buyer_is_told() -> None:
     """The text and the CSV for a buyer have the terms that are set, and no empty ones."""
     deal = DemandDeal.model_validate({"id": 1, "name": "A", "deal_id": "TR-1", "price": 2, **TERMS})
     plain = DemandDeal.model_validate({"id": 2, "name": "B", "deal_id": "TR-2", "price": 3})
-    of, rows = SupplyPackage(id=1, name="P"), [deal_rows.of_deal(one, {}) for one in (deal, plain)]
+    of, rows = SupplyPackage(id=1, name="P"), [deal_rows.of_deal(entity, {}) for entity in (deal, plain)]
     lines = hand_over.HandOver(of, USUAL).text(rows[:1]).splitlines()
     assert "  Guaranteed impressions: 5,000,000" in lines
     assert "  Note to the buyer: Creatives by Friday, please" in lines

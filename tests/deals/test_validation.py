@@ -127,8 +127,8 @@ def test_bodies_that_are_no_objects(manager: Caller, body: bytes, sentence: str)
 def test_a_list_of_changes_has_1_to_500(manager: Caller, size: int) -> None:
     """A list of no changes, or of more than 500, is wrong as a whole."""
     body = [{"id": number + 1} for number in range(size)]
-    found = manager.invalid("PUT", "supply_deals/", body)
-    assert found == {"non_field_errors": ["This must be a list of 1 to 500 objects, each with its id."]}
+    errors = manager.invalid("PUT", "supply_deals/", body)
+    assert errors == {"non_field_errors": ["This must be a list of 1 to 500 objects, each with its id."]}
 
 
 @pytest.mark.parametrize(
@@ -231,9 +231,9 @@ def test_prices_that_are_refused(manager: Caller, there: World, price: str, sent
 def test_times_keep_their_offset(manager: Caller, offset: str) -> None:
     """A time comes back as it was sent, not turned to UTC."""
     sent = f"2026-03-01 09:00:00{offset}"
-    made = manager.make("supply_deals", package(start_date=sent))
-    assert made["start_date"] == sent
-    assert manager.get(f"supply_deals/{made['id']}/")["start_date"] == sent
+    new_package = manager.make("supply_deals", package(start_date=sent))
+    assert new_package["start_date"] == sent
+    assert manager.get(f"supply_deals/{new_package['id']}/")["start_date"] == sent
 
 
 def test_whole_numbers_may_have_a_point(manager: Caller, there: World) -> None:
@@ -248,5 +248,5 @@ def test_whole_numbers_may_have_a_point(manager: Caller, there: World) -> None:
 )
 def test_names_in_any_script(manager: Caller, name: str) -> None:
     """A name is text, whatever is in it; the space around it is dropped."""
-    made = manager.make("supply_deals", package(name=name, start_date=START))
-    assert manager.get(f"supply_deals/{made['id']}/")["name"] == name.strip()
+    new_package = manager.make("supply_deals", package(name=name, start_date=START))
+    assert manager.get(f"supply_deals/{new_package['id']}/")["name"] == name.strip()

@@ -275,13 +275,13 @@ def hidden(admin: Caller, desk: connect.Installation) -> Targets:
     buyer = {"name": unique("Secret"), "external_id": unique("Secret"), "dsp": {"id": dsp}}
     seat = admin.make("seats", buyer)["id"]
     new = deals(option(seat, deal_sync=True), contact_email=CONTACT)
-    made = admin.make("supply_deals", package(name=unique("Secret"), create_demand_deals=new))
-    deal = admin.get(f"demand_deals/{made['demand_deals'][0]['id']}/")
+    package_body = admin.make("supply_deals", package(name=unique("Secret"), create_demand_deals=new))
+    deal = admin.get(f"demand_deals/{package_body['demand_deals'][0]['id']}/")
     legacy = {"name": unique("Secret"), "seats": [{"value": True, "seat": {"id": seat}}]}
-    old = admin.make("packages", legacy | {"supply_deals": [{"id": made["id"]}]})
+    old = admin.make("packages", legacy | {"supply_deals": [{"id": package_body["id"]}]})
     change = {"entity": "demand_deals", "entity_id": deal["id"], "fields": {"price": 8}, "reason": "Secret"}
     proposal = admin.make("proposals", change)
-    return Targets(deal["id"], made["id"], old["id"], seat, dsp, proposal["id"], deal["deal_id"])
+    return Targets(deal["id"], package_body["id"], old["id"], seat, dsp, proposal["id"], deal["deal_id"])
 
 
 def number_from(desk: connect.Installation, first: int) -> None:
@@ -301,8 +301,8 @@ def number_from(desk: connect.Installation, first: int) -> None:
 @pytest.fixture(scope="module")
 def own(admin: Caller, there: World) -> Own:
     """A package and a deal of Ada's seat alone."""
-    made = admin.make("supply_deals", package(create_demand_deals=deals(option(there.ada))))
-    return Own(made["demand_deals"][0]["id"], made["id"], there.ada, there.syncing)
+    package_body = admin.make("supply_deals", package(create_demand_deals=deals(option(there.ada))))
+    return Own(package_body["demand_deals"][0]["id"], package_body["id"], there.ada, there.syncing)
 
 
 @pytest.fixture(scope="module")

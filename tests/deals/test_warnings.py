@@ -104,8 +104,8 @@ def test_nothing_to_compare_with() -> None:
     """A price before of 0, or none, is no scale; a price alone is asked from 1,000 up, and for 0."""
     assert PriceScale.at(Decimal(0), "") is None
     assert PriceScale.of_package([None, Decimal(0)]) is None
-    found = [sentences(deal(after={"price": price})) for price in (None, "999", "1000", "0")]
-    assert found == [[], [], ["A price of 1,000.00."], ["A price of 0."]]
+    texts = [sentences(deal(after={"price": price})) for price in (None, "999", "1000", "0")]
+    assert texts == [[], [], ["A price of 1,000.00."], ["A price of 0."]]
 
 
 def test_another_currency_at_the_same_price() -> None:
@@ -145,8 +145,8 @@ def test_factors(larger: str, smaller: str, text: str) -> None:
 def test_fees(before: dict[str, Any], after: dict[str, Any], word: str) -> None:
     """A fee at or above the price, above 30 % of spend or of the deal's whole value, or beyond three times
     the one before is asked; a flat one without any of these from 100,000 up."""
-    found = sentences(deal(before, after), "fee_slip")
-    assert [word in sentence for sentence in found] == ([True] if word else []), found
+    texts = sentences(deal(before, after), "fee_slip")
+    assert [word in sentence for sentence in texts] == ([True] if word else []), texts
 
 
 @pytest.mark.parametrize(
@@ -176,8 +176,8 @@ def test_fees(before: dict[str, Any], after: dict[str, Any], word: str) -> None:
 def test_budgets(before: dict[str, Any], after: dict[str, Any], word: str) -> None:
     """A budget that buys nothing, is removed, or is beyond three times the one before or the guarantee is
     asked; a first one from a million up, unless that buys fewer than ten million impressions."""
-    found = sentences(deal(before, after), "budget_slip")
-    assert [word.lower() in sentence.lower() for sentence in found] == ([True] if word else []), found
+    texts = sentences(deal(before, after), "budget_slip")
+    assert [word.lower() in sentence.lower() for sentence in texts] == ([True] if word else []), texts
 
 
 @pytest.mark.parametrize(
@@ -195,9 +195,9 @@ def test_a_guarantee_that_costs_more_than_the_budget(
     price: str | None, units: int | None, budget: str | None, is_odd: bool
 ) -> None:
     """Guaranteed impressions at a price per thousand may come to the budget, and not to more."""
-    found = sentences(deal(after={"price": price, "units": units, "budget": budget}), "budget_exceeded")
-    assert bool(found) is is_odd
-    assert all("budget" in sentence for sentence in found)
+    texts = sentences(deal(after={"price": price, "units": units, "budget": budget}), "budget_exceeded")
+    assert bool(texts) is is_odd
+    assert all("budget" in sentence for sentence in texts)
 
 
 @pytest.mark.parametrize(
@@ -223,8 +223,8 @@ def test_dates(start: int | None, end: int | None, running: int, word: str) -> N
         for name, days in (("start_date", start), ("end_date", end))
         if days is not None
     }
-    found = sentences(supply(before, after, running=running))
-    assert [word.lower() in sentence.lower() for sentence in found] == ([True] if word else []), found
+    texts = sentences(supply(before, after, running=running))
+    assert [word.lower() in sentence.lower() for sentence in texts] == ([True] if word else []), texts
 
 
 @pytest.mark.parametrize(
@@ -242,8 +242,8 @@ def test_dates_that_are_over(end: str, count: int) -> None:
 )
 def test_units_beside_those_before(before: int | None, units: int, is_odd: bool) -> None:
     """Units more than three times those before, or less than a third, are asked about; first ones are not."""
-    found = sentences(deal(before={"units": before}, after={"units": units}), "units_slip")
-    assert found == ([f"{units:,} impressions, where the deal had {before:,}."] if is_odd else [])
+    texts = sentences(deal(before={"units": before}, after={"units": units}), "units_slip")
+    assert texts == ([f"{units:,} impressions, where the deal had {before:,}."] if is_odd else [])
 
 
 def promise(units: int, end: dt.datetime | None, start: dt.datetime | None = None) -> Promise:
@@ -272,9 +272,9 @@ def test_a_guarantee_against_what_there_is(
     case = deal(
         after={"units": units}, promise=promise(units, end), supply=facts, packages=[{"end_date": end}]
     )
-    found = judge(case)
-    assert [word in warning.sentence for warning in found] == ([True] if word else []), found
-    assert all(warning.asks is ("not compared" not in warning.sentence) for warning in found)
+    warnings = judge(case)
+    assert [word in warning.sentence for warning in warnings] == ([True] if word else []), warnings
+    assert all(warning.asks is ("not compared" not in warning.sentence) for warning in warnings)
 
 
 def test_days_before_the_start_do_not_count() -> None:
@@ -310,10 +310,12 @@ def test_a_buyer_reads_nothing_that_their_page_does_not_show(after: dict[str, An
     has the figures of the offer and of what they typed, and rules for the house say nothing."""
     for of in ("offer", "deal", "package"):
         case = replace(deal(OFFER, after, **SECRETS), of=of)  # type: ignore[arg-type]
-        found = judge(case, "buyer")
-        text = json.dumps([str(warning.body) for warning in found])
+        warnings = judge(case, "buyer")
+        text = json.dumps([str(warning.body) for warning in warnings])
         assert not any(secret in text for secret in ("7.77", "777", "Otto", "won", "package")), text
-        assert {warning.kind for warning in found} <= {rule.kind for rule in RULES if "buyer" in rule.readers}
+        assert {warning.kind for warning in warnings} <= {
+            rule.kind for rule in RULES if "buyer" in rule.readers
+        }
 
 
 @pytest.mark.parametrize("reader", ["house", "buyer"])
@@ -339,8 +341,8 @@ def test_counter_offers(after: dict[str, Any], word: str, reader: Any) -> None:
     titles = {"buyer": ("the offer", "the offer"), "house": ("the deal", "the deal's price")}
     deal_title, price_title = titles[reader]
     word = word.format(deal=deal_title, price=price_title)
-    found = [warning.sentence for warning in judge(replace(deal(OFFER, after), of="offer"), reader)]
-    assert [word.lower() in sentence.lower() for sentence in found] == ([True] if word else []), found
+    texts = [warning.sentence for warning in judge(replace(deal(OFFER, after), of="offer"), reader)]
+    assert [word.lower() in sentence.lower() for sentence in texts] == ([True] if word else []), texts
 
 
 @pytest.mark.parametrize(
@@ -378,17 +380,17 @@ def test_a_deal_without_a_seat_has_no_new_one() -> None:
 def test_many_warnings_are_counted() -> None:
     """A request with a thousand unknown values is answered with twenty sentences and a count of the rest."""
     places = [{"type": "country", "value": f"Narnia {number} " + "x" * 150} for number in range(1_000)]
-    found = sentences(supply(after={"geo_targetings": places}))
-    assert len(found) == 21
-    assert found[-1] == "980 more warnings"
-    assert max(map(len, found)) < 150
+    texts = sentences(supply(after={"geo_targetings": places}))
+    assert len(texts) == 21
+    assert texts[-1] == "980 more warnings"
+    assert max(map(len, texts)) < 150
 
 
 def test_the_demo_has_usual_values() -> None:
     """Each device and size that the demo's report has is in the lists, so that nobody is asked about it."""
     sizes = [size for several in curation.SIZES.values() for size in several if size]
     assert [platform for platform in PLATFORMS if not public_lists.is_known("device", platform)] == []
-    assert [one for one in sizes if not public_lists.is_known("size", one)] == []
+    assert [size for size in sizes if not public_lists.is_known("size", size)] == []
 
 
 def test_a_service_without_dry_runs_gets_the_rules_that_need_no_history() -> None:
@@ -431,9 +433,9 @@ def test_what_is_missing_silences_its_own_rule_alone() -> None:
 # By the API.
 
 ODD: dict[str, Any] = {
-    "geo_targetings": [{"type": "country", "value": one} for one in ("US", "deu", "Narnia")]
+    "geo_targetings": [{"type": "country", "value": country} for country in ("US", "deu", "Narnia")]
     + [{"type": "city", "value": "Minas Tirith"}],
-    "device_targetings": [{"value": one} for one in ("smartphone", "Connected TV", "palantir")],
+    "device_targetings": [{"value": device} for device in ("smartphone", "Connected TV", "palantir")],
     "size_targetings": [{"width": 300, "height": 250}, {"width": 3000, "height": 25}],
     "start_date": "2024-01-01 00:00:00+0000",
     "end_date": "2024-02-01 00:00:00+0000",
@@ -459,15 +461,15 @@ def test_a_creation_is_done_and_warned_about(manager: Caller) -> None:
 def test_a_change_is_warned_about_in_a_header(manager: Caller) -> None:
     """A change has no body: its warnings are a header, and stand with the results of a list of changes. They
     are about the fields of the request alone, and not about targets that were there."""
-    made = manager.make("supply_deals", package())["id"]
+    package_id = manager.make("supply_deals", package())["id"]
     odd = {"geo_targetings": [{"type": "country", "value": "Nárnia"}]}
-    answer = manager.ask("PUT", f"supply_deals/{made}/", odd)
+    answer = manager.ask("PUT", f"supply_deals/{package_id}/", odd)
     assert answer.status_code == 204
     assert json.loads(answer.headers["tranche-warnings"]) == ["'Nárnia' is no country code of ISO 3166-1."]
     for same in ({"name": unique("Renamed")}, odd):
-        assert "tranche-warnings" not in manager.ask("PUT", f"supply_deals/{made}/", same).headers
+        assert "tranche-warnings" not in manager.ask("PUT", f"supply_deals/{package_id}/", same).headers
     odd = {"geo_targetings": [{"type": "country", "value": "Gondor"}]}
-    body = [{"id": made, **odd}, {"id": 10**9, **odd}]
+    body = [{"id": package_id, **odd}, {"id": 10**9, **odd}]
     [first, second] = manager.ask("PUT", "supply_deals/", body).json()["results"]
     assert first["warnings"] == ["'Gondor' is no country code of ISO 3166-1."]
     assert (second["status"], "warnings" in second) == (404, False)
@@ -495,8 +497,8 @@ def warnings_of(manager: Caller, method: str, path: str, body: Any) -> list[Deal
 def test_a_second_deal_of_a_seat_in_a_package_is_asked(manager: Caller, there: World) -> None:
     """Alone, in a batch, within one request and with a package: not where a deal stays what it is."""
     new_deals = {"demand_deals_options": [option(there.ada)]}
-    made = manager.make("supply_deals", package(create_demand_deals=new_deals))
-    second = {"name": unique("Second"), **option(there.ada), "supply_deals": [{"id": made["id"]}]}
+    new_package = manager.make("supply_deals", package(create_demand_deals=new_deals))
+    second = {"name": unique("Second"), **option(there.ada), "supply_deals": [{"id": new_package["id"]}]}
     other = {**second, **option(there.bob)}
     kinds: list[Sequence[str]] = [
         [warning.kind for warning in warnings_of(manager, *request)]
@@ -504,29 +506,29 @@ def test_a_second_deal_of_a_seat_in_a_package_is_asked(manager: Caller, there: W
             ("POST", "demand_deals/", second),
             ("POST", "demand_deals/", other),
             ("POST", "demand_deals/batch/", [other, {**other, "name": unique("Twin")}]),
-            ("PUT", f"supply_deals/{made['id']}/", {"create_demand_deals": new_deals}),
-            ("PUT", f"demand_deals/{made['demand_deals'][0]['id']}/", {"seat": {"id": there.ada}}),
+            ("PUT", f"supply_deals/{new_package['id']}/", {"create_demand_deals": new_deals}),
+            ("PUT", f"demand_deals/{new_package['demand_deals'][0]['id']}/", {"seat": {"id": there.ada}}),
         )
     ]
     assert kinds == [["second_deal"], [], ["second_deal", "second_deal"], ["second_deal"], []]
     [named] = warnings_of(manager, "POST", "demand_deals/", second)
-    assert made["demand_deals"][0]["name"] in named.sentence
+    assert new_package["demand_deals"][0]["name"] in named.sentence
 
 
 def test_a_deal_left_without_a_package_is_asked(manager: Caller, client: Deals, there: World) -> None:
     """By its package or by itself; not while it has another, not where it never had one. The client of a
     change has the sentence too."""
     new_deals = {"demand_deals_options": [option(there.ada), option(there.bob)]}
-    made, other = (manager.make("supply_deals", package(create_demand_deals=new_deals)) for _ in "ab")
-    first, second = made["demand_deals"]
-    packages = [{"id": made["id"]}, {"id": other["id"]}]
+    new_package, other = (manager.make("supply_deals", package(create_demand_deals=new_deals)) for _ in "ab")
+    first, second = new_package["demand_deals"]
+    packages = [{"id": new_package["id"]}, {"id": other["id"]}]
     kinds = {"no_package"}
 
     def asked(path: str, body: Any) -> list[str]:
-        found = warnings_of(manager, "PUT", path, body)
-        return [warning.sentence for warning in found if warning.kind in kinds and warning.asks]
+        warnings = warnings_of(manager, "PUT", path, body)
+        return [warning.sentence for warning in warnings if warning.kind in kinds and warning.asks]
 
-    own, both = f"supply_deals/{made['id']}/", f"{first['name']} and 1 more are left without a package"
+    own, both = f"supply_deals/{new_package['id']}/", f"{first['name']} and 1 more are left without a package"
     assert asked(own, {"demand_deals": []}) == [f"{both}, and can't be bought."]
     assert asked(own, {"demand_deals": [{"id": first["id"]}]}) == [
         f"{second['name']} is left without a package, and can't be bought."

@@ -80,8 +80,8 @@ def test_every_code_has_a_text(warehouse: Warehouse, rows: duckdb.DuckDBPyConnec
     for field in stored.definition.key_fields:
         if field.mapping:
             values = f'unnest("{field.name}")' if field.segmented else f'"{field.name}"'
-            found = rows.execute(f"select distinct {values} from {name}").fetchall()
-            assert {value for (value,) in found if value is not None} <= set(stored.mapping(field.mapping))
+            codes = rows.execute(f"select distinct {values} from {name}").fetchall()
+            assert {value for (value,) in codes if value is not None} <= set(stored.mapping(field.mapping))
 
 
 def test_default_size_is_about_a_million() -> None:

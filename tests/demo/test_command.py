@@ -76,10 +76,10 @@ def test_makes_the_demo_in_an_empty_place(demo: Path, first_run: tuple[Path, Res
 
 def test_is_quick_when_it_is_there(demo: Path, first_run: tuple[Path, Result]) -> None:
     """A second time nothing is made, and the answer is the same."""
-    made = versions(demo)
+    first_versions = versions(demo)
     again = run(*FEW)
     assert again.exit_code == 0
-    assert versions(demo) == made
+    assert versions(demo) == first_versions
     assert again.stdout == first_run[1].stdout
     assert "Making" not in again.stderr
 

@@ -52,9 +52,9 @@ def of_manager(home: Path) -> Deals:
 
 def test_as_in_the_report(seeded: Deals) -> None:
     """Each package, deal, seat and DSP of the cast is there under its id, and what is delivered is theirs."""
-    found = {deal.id: deal for deal in seeded.everything(DemandDeal)}
+    by_id = {deal.id: deal for deal in seeded.everything(DemandDeal)}
     for wanted in cast.DEALS:
-        deal = found[wanted.id]
+        deal = by_id[wanted.id]
         factor = PRICE_CHANGES[wanted.id].price if wanted.id in PRICE_CHANGES else 1.0
         assert (deal.name, float(deal.price or 0)) == (wanted.name, round(wanted.price * factor, 2))
         assert [package.id for package in deal.supply_deals] == [wanted.package.id]
@@ -64,7 +64,7 @@ def test_as_in_the_report(seeded: Deals) -> None:
             wanted.seat.id, wanted.seat.name, wanted.seat.dsp.id,
         )  # fmt: skip
     table = curation(np.random.default_rng(1), TODAY, 20_000)
-    assert {int(deal) for deal in set(table["deal"].to_pylist())} == set(found)
+    assert {int(deal) for deal in set(table["deal"].to_pylist())} == set(by_id)
 
 
 def test_goals_pace(seeded: Deals) -> None:
@@ -99,7 +99,7 @@ def test_one_target_is_dead(seeded: Deals) -> None:
         for package in seeded.everything(SupplyPackage)
         for targeting in package.size_targetings
     }
-    assert {one for one in asked if one[1] not in sold} == set(UNSOLD.items())
+    assert {country for country in asked if country[1] not in sold} == set(UNSOLD.items())
 
 
 def test_something_of_each_status(seeded: Deals) -> None:
@@ -173,8 +173,8 @@ def test_changes_lie_in_the_past(deals: Deals, tmp_path: Path) -> None:
         assert deal.updated_at is not None and deal.created_at is not None
         assert (TODAY - deal.updated_at.date()).days == age
         assert (TODAY - deal.created_at.date()).days == FIRST_DAY + OLDER
-    raises = [one for one in deals.history("demand_deals", 8) if one.action == "changed"]
-    assert [(TODAY - one.at.date()).days for one in raises] == [PRICE_CHANGES[8].days]
+    raises = [edit for edit in deals.history("demand_deals", 8) if edit.action == "changed"]
+    assert [(TODAY - edit.at.date()).days for edit in raises] == [PRICE_CHANGES[8].days]
     narrowed = deals.history("supply_deals", NARROWED_PACKAGE)[0]
     assert (TODAY - narrowed.at.date()).days == NARROWED_DAYS
 

@@ -75,10 +75,10 @@ def test_curation_follows_the_cast(rows: duckdb.DuckDBPyConnection) -> None:
     """Every deal of the cast has rows, with its own package, seat, DSP, countries and kinds of device."""
     query = """select deal, any_value(supply_package), any_value(seat), any_value(dsp), any_value(media_type),
         list(distinct coalesce(country, '')), list(distinct device_type) from curation group by 1"""
-    found = {row[0]: row[1:] for row in rows.execute(query).fetchall()}
-    assert set(found) == {str(deal.id) for deal in DEALS}
+    by_deal = {row[0]: row[1:] for row in rows.execute(query).fetchall()}
+    assert set(by_deal) == {str(deal.id) for deal in DEALS}
     for deal in DEALS:
-        package, seat, dsp, media_type, countries, devices = found[str(deal.id)]
+        package, seat, dsp, media_type, countries, devices = by_deal[str(deal.id)]
         assert (package, seat, dsp) == (str(deal.package.id), str(deal.seat.id), str(deal.seat.dsp.id))
         assert media_type == deal.package.media_type
         assert not deal.package.countries or set(countries) <= set(deal.package.countries)

@@ -47,9 +47,9 @@ def added(possible: int, threads: int, most: int | None = None) -> adding.SplitS
 def test_distinct_keys(possible: int, kind: Callable[..., Keys]) -> None:
     """The keys that occur come ascending, with each key's place: by table, by sorting, by factorize."""
     known, places = np.unique(KEYS, return_inverse=True)
-    keys, found = distinct(np.asarray(KEYS, dtype=kind), possible)
+    keys, codes = distinct(np.asarray(KEYS, dtype=kind), possible)
     assert np.array_equal(keys, known)
-    assert np.array_equal(found, places)
+    assert np.array_equal(codes, places)
 
 
 def test_no_keys_are_distinct_keys() -> None:
@@ -81,7 +81,7 @@ def test_too_many_groups_are_refused_before_they_are_added_up(monkeypatch: pytes
 @pytest.mark.parametrize("lanes", [1, 6, 8, 9, 25, 40, 41, 100])
 def test_blocks_hold_every_lane_once(lanes: int) -> None:
     """The blocks of a layout hold all lanes in order, the first at most eight of them, others at most 32."""
-    found = spans(lanes)
-    assert [place for span in found for place in range(lanes)[span]] == list(range(lanes))
-    assert len(range(lanes)[found[0]]) <= 8
-    assert max(len(range(lanes)[span]) for span in found) <= 32
+    blocks = spans(lanes)
+    assert [place for span in blocks for place in range(lanes)[span]] == list(range(lanes))
+    assert len(range(lanes)[blocks[0]]) <= 8
+    assert max(len(range(lanes)[span]) for span in blocks) <= 32

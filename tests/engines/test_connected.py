@@ -52,12 +52,12 @@ DEFINITION = Definition.model_validate(
 HOSTILE = "'; DROP TABLE sales; --\"\\%_${HOME}"
 
 
-def rows(*found: tuple[str, str, float]) -> pa.Table:
+def rows(*records: tuple[str, str, float]) -> pa.Table:
     """Rows of day, country and bids, as the warehouse has them."""
     return pa.Table.from_pylist(
         [
             {"time": dt.datetime.fromisoformat(day), "country": place, "bids": bids}
-            for day, place, bids in found
+            for day, place, bids in records
         ],
         schema=DEFINITION.schema(),
     )
@@ -101,11 +101,11 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A connection's URL, once per database, with a table `sales` there."""
     if request.param == "duckdb":
         (tmp_path / "lake").mkdir()
-        found = f"parquet://{tmp_path}/lake"
+        address = f"parquet://{tmp_path}/lake"
     else:
-        found = str(request.getfixturevalue("postgres")).replace("postgresql+psycopg://", "postgresql://")
-    publish(ROWS, DEFINITION, found, "sales")
-    return found
+        address = str(request.getfixturevalue("postgres")).replace("postgresql+psycopg://", "postgresql://")
+    publish(ROWS, DEFINITION, address, "sales")
+    return address
 
 
 @pytest.fixture
@@ -272,8 +272,10 @@ def test_a_database_that_is_gone(tmp_path: Path) -> None:
 
 def test_a_database_file(tmp_path: Path) -> None:
     """A file of DuckDB is opened to read; an option that it does not have here is named."""
-    with duckdb.connect(str(tmp_path / "rows.duckdb")) as made:
-        made.execute("CREATE TABLE sales AS SELECT DATE '2026-01-01' AS day, 'DE' AS country, 3 AS bids")
+    with duckdb.connect(str(tmp_path / "rows.duckdb")) as connection:
+        connection.execute(
+            "CREATE TABLE sales AS SELECT DATE '2026-01-01' AS day, 'DE' AS country, 3 AS bids"
+        )
     desk = Desk(tmp_path / "home", f"duckdb://{tmp_path}/rows.duckdb?threads=1")
     assert desk.ask().total.values["bids"] == 3
     with pytest.raises(Misconfigured, match="memory_limit, threads, not access_mode"):
@@ -371,13 +373,15 @@ def test_secrets_come_from_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_
 
 def test_questions_at_the_same_time(desk: Desk) -> None:
     """Several questions at once each get their own answer."""
-    found: list[float | None] = []
-    asked = [threading.Thread(target=lambda: found.append(desk.ask().total.values["bids"])) for _ in range(8)]
-    for one in asked:
-        one.start()
-    for one in asked:
-        one.join()
-    assert found == [12.0] * 8
+    totals: list[float | None] = []
+    asked = [
+        threading.Thread(target=lambda: totals.append(desk.ask().total.values["bids"])) for _ in range(8)
+    ]
+    for thread in asked:
+        thread.start()
+    for thread in asked:
+        thread.join()
+    assert totals == [12.0] * 8
 
 
 def test_by_command(tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:

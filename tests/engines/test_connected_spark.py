@@ -51,8 +51,8 @@ def write(url: str, name: str, rows: pa.Table) -> None:
 
 def counted(connections: Connections, table: ir.Table, seconds: float | None = None) -> int:
     """How many rows an expression has there."""
-    found = connections.rows(CONNECTION, table.aggregate(n=table.count()), Deadline(seconds))
-    return int(found["n"][0].as_py())
+    counts = connections.rows(CONNECTION, table.aggregate(n=table.count()), Deadline(seconds))
+    return int(counts["n"][0].as_py())
 
 
 def test_a_package_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,8 +82,8 @@ def test_hostile_values_are_values(spark_folder: str, connections: Connections, 
         ]
         if test in ("startswith", "endswith"):
             expected = [other for key, other in CASES.items() if getattr(key, test)(text)]
-        found = connections.rows(CONNECTION, table.filter(fits).select("v"), Deadline())
-        assert sorted(found["v"].to_pylist()) == expected, (text, number)
+        matches = connections.rows(CONNECTION, table.filter(fits).select("v"), Deadline())
+        assert sorted(matches["v"].to_pylist()) == expected, (text, number)
 
 
 def test_hostile_names_are_names(spark_folder: str, connections: Connections) -> None:
@@ -107,8 +107,8 @@ def test_lists_in_texts_are_split_at_their_mark(
     """The mark between the elements of a text is a text, not a pattern."""
     write(spark_folder, "lists", pa.table({"k": [f"a{mark}b{mark}{mark}c"]}))
     table = connections.table(CONNECTION, "lists")
-    found = connections.rows(CONNECTION, table.select(k=table.k.split(mark)), Deadline())
-    assert found["k"].to_pylist() == [["a", "b", "", "c"]]
+    lists = connections.rows(CONNECTION, table.select(k=table.k.split(mark)), Deadline())
+    assert lists["k"].to_pylist() == [["a", "b", "", "c"]]
 
 
 def test_timestamps_with_a_zone_are_instants(spark_folder: str, connections: Connections) -> None:
@@ -119,8 +119,8 @@ def test_timestamps_with_a_zone_are_instants(spark_folder: str, connections: Con
     table = connections.table(CONNECTION, "times")
     assert [str(kind) for kind in table.schema().types] == ["timestamp('UTC')", "timestamp"]
     hours = table.select(at=table["at"].epoch_seconds() // 3600, clock=table.clock.epoch_seconds() // 3600)
-    found = connections.rows(CONNECTION, hours, Deadline()).to_pylist()
-    assert found == [{"at": 495_252, "clock": 495_252}]
+    instants = connections.rows(CONNECTION, hours, Deadline()).to_pylist()
+    assert instants == [{"at": 495_252, "clock": 495_252}]
 
 
 def test_statements_are_in_utc(spark_folder: str) -> None:

@@ -54,8 +54,8 @@ def answer(engine: ResidentEngine, stored: StoredSlicer) -> dict[str, float]:
 def truth() -> dict[str, float]:
     """The same by plain pandas."""
     frame = ROWS.to_pandas()
-    found: pd.Series = frame.groupby(frame[COUNTRY].fillna(""))["imps"].sum()
-    return {str(name): float(value) for name, value in found.items()}
+    sums: pd.Series = frame.groupby(frame[COUNTRY].fillna(""))["imps"].sum()
+    return {str(name): float(value) for name, value in sums.items()}
 
 
 def only(layout: Path, pattern: str) -> Path:
@@ -227,17 +227,17 @@ def test_times_that_are_put_back_hide_nothing(stored: StoredSlicer) -> None:
 
 def test_a_layout_may_go_while_it_is_opened(stored: StoredSlicer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where another process puts a layout aside before it is opened, the question has it built again."""
-    made = list[Path]()
+    folders = list[Path]()
 
     def build_and_lose(stored: StoredSlicer) -> Path:
-        made.append(build.build(stored))
-        if len(made) == 1:
-            build.put_aside(made[0])
-        return made[-1]
+        folders.append(build.build(stored))
+        if len(folders) == 1:
+            build.put_aside(folders[0])
+        return folders[-1]
 
     monkeypatch.setattr(resident_engine, "build", build_and_lose)
     assert answer(ResidentEngine(), stored) == truth()
-    assert len(made) == 2
+    assert len(folders) == 2
 
 
 def test_everything_is_verified_in_the_background(

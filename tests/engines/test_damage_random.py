@@ -139,14 +139,14 @@ def check_by_pandas(answer: dict[str, Any]) -> None:
     by_country = frame.groupby(frame[COUNTRY].fillna(""))
     sums = by_country[["imps", "clicks"]].sum()
     expected = {
-        str(name): (one.imps, one.clicks, 100 * one.clicks / one.imps, by_country["largest"].max()[name])
-        for name, one in sums.iterrows()
+        str(name): (row.imps, row.clicks, 100 * row.clicks / row.imps, by_country["largest"].max()[name])
+        for name, row in sums.iterrows()
     }
-    found = {}
+    by_name = {}
     for row in answer["rows"]:
         values = {field["name"]: field["value"] for field in row["data"]}
-        found[row["name"][0]] = tuple(values[name] for name in ("imps", "clicks", "ctr", "largest"))
-    assert found == {name: pytest.approx(values) for name, values in expected.items()}
+        by_name[row["name"][0]] = tuple(values[name] for name in ("imps", "clicks", "ctr", "largest"))
+    assert by_name == {name: pytest.approx(values) for name, values in expected.items()}
 
 
 def test_a_sum_that_is_too_large_is_a_fault(

@@ -117,18 +117,18 @@ def expected(rows: list[Row]) -> dict[str, float]:
     }
 
 
-def same(found: Any, rows: list[Row]) -> None:
+def same(actual: Any, rows: list[Row]) -> None:
     """Fail unless these are the figures of the rows, to the last digit."""
     right = expected(rows)
     for name in MONEY:
-        assert found[name] == right[name], (name, found[name], right[name])
+        assert actual[name] == right[name], (name, actual[name], right[name])
     largest = sum(abs(right[name]) for name in MONEY)
     unit = Decimal(10) ** ((math.floor(math.log10(largest)) if largest else 0) - 14)
     with localcontext(EXACT):
         is_kept = all(decimal_sum(row[name] for row in rows) % unit == 0 for name in MONEY)
     off = Decimal(0) if is_kept else 2 * unit  # what is subtracted keeps 15 digits of the larger
-    assert abs(Decimal(found["profit"]) - Decimal(right["profit"])) <= off
-    margin = float("nan") if found["margin"] is None else found["margin"]
+    assert abs(Decimal(actual["profit"]) - Decimal(right["profit"])) <= off
+    margin = float("nan") if actual["margin"] is None else actual["margin"]
     apart = float(off) / abs(right["revenue"]) if right["revenue"] else 0.0
     assert np.isclose(margin, right["margin"], rtol=1.01e-12, atol=apart, equal_nan=True)
 

@@ -67,10 +67,10 @@ def made_anew(stored: StoredSlicer) -> dict[str, bytes]:
 
 def same_as_anew(stored: StoredSlicer) -> None:
     """Fail unless the layout that is there is the one that is made of all rows."""
-    found = content(stored.layout_folder)
+    files = content(stored.layout_folder)
     expected = made_anew(stored)
-    assert list(found) == list(expected)
-    assert [name for name in found if found[name] != expected[name]] == []
+    assert list(files) == list(expected)
+    assert [name for name in files if files[name] != expected[name]] == []
 
 
 def test_a_day_of_many_rows_is_laid_out_like_any(
@@ -95,15 +95,21 @@ def answer(stored: StoredSlicer, limit: int | None = None, engine: ResidentEngin
     return (engine or ResidentEngine()).audience(stored, asked, Deadline(60))
 
 
-def same(one: Sums, other: Sums) -> None:
+def same(first: Sums, other: Sums) -> None:
     """Fail unless two answers are equal to the last bit: groups, sums, and what intervals are made of."""
-    assert one.groups.astype(str).equals(other.groups.astype(str))
-    assert (one.records_read, one.sample, one.missing) == (other.records_read, other.sample, other.missing)
-    for mine, theirs in ((one.rows, other.rows), (one.total, other.total)):
+    assert first.groups.astype(str).equals(other.groups.astype(str))
+    assert (first.records_read, first.sample, first.missing) == (
+        other.records_read,
+        other.sample,
+        other.missing,
+    )
+    for mine, theirs in ((first.rows, other.rows), (first.total, other.total)):
         for part in ("estimate", "certain", "moments"):
-            found, expected = getattr(mine, part) or {}, getattr(theirs, part) or {}
-            assert found.keys() == expected.keys()
-            assert all(np.array_equal(found[name], expected[name], equal_nan=True) for name in found)
+            our_arrays, expected = getattr(mine, part) or {}, getattr(theirs, part) or {}
+            assert our_arrays.keys() == expected.keys()
+            assert all(
+                np.array_equal(our_arrays[name], expected[name], equal_nan=True) for name in our_arrays
+            )
 
 
 @pytest.mark.parametrize("limit", [None, 1_500], ids=["exact", "sampled"])
@@ -288,7 +294,7 @@ def test_two_who_build_on_one_layout_do_not_meet(
     """While one appends to a file, another copies it; both layouts are right."""
     stored = bring(warehouse, "create", of_days(0, 18))
     prepare(stored)
-    one = bring(warehouse, "append", of_days(18, 19))
+    first = bring(warehouse, "append", of_days(18, 19))
     begin, others = Earlier.begin, list[tuple[StoredSlicer, dict[str, bytes]]]()
 
     def meanwhile(self: Earlier, path: Path, size: int) -> None:
@@ -299,11 +305,11 @@ def test_two_who_build_on_one_layout_do_not_meet(
             others.append((other, content(other.layout_folder)))
 
     monkeypatch.setattr(Earlier, "begin", meanwhile)
-    prepare(one)
+    prepare(first)
     monkeypatch.undo()
-    same_as_anew(one)
-    [(other, found)] = others
-    assert found == made_anew(other)
+    same_as_anew(first)
+    [(other, other_folder)] = others
+    assert other_folder == made_anew(other)
 
 
 @pytest.mark.parametrize("file", ["block_0.lanes", "key_0.codes", "key_2.indptr", "distinct_0.codes"])

@@ -145,11 +145,11 @@ def asked_for_records(asked: dict[str, Any]) -> dict[str, Any]:
     return same | {"columns": RECORD_COLUMNS, "order_by": [{"name": "spend"}]}
 
 
-def same_records(found: RecordTable, expected: list[tuple[Any, ...]]) -> None:
+def same_records(table: RecordTable, expected: list[tuple[Any, ...]]) -> None:
     """Fail unless these are the same records, the largest first and those without a number last."""
-    cells = found.frame.astype(object).where(found.frame.notna(), None)
+    cells = table.frame.astype(object).where(table.frame.notna(), None)
     rows = [tuple(row) for row in cells.itertuples(index=False)]
-    assert found.records_found == len(expected)
+    assert table.records_found == len(expected)
     assert sorted(map(repr, rows)) == sorted(map(repr, expected))
     spend = [row[RECORD_COLUMNS.index("spend")] for row in rows]
     assert spend == sorted(spend, key=lambda cell: math.inf if cell is None else -cell)
@@ -165,11 +165,11 @@ def shares(line: Line, total: Line) -> Line:
     return {name: 100 * line[name] / total[name] if total[name] else None for name in ADDITIVE}
 
 
-def same(found: Line, expected: Line) -> None:
+def same(actual: Line, expected: Line) -> None:
     """Fail unless the figures are equal, to rounding, and null where the others are."""
-    assert list(found) == list(expected)
-    assert {name for name in found if found[name] is None} == {
-        name for name in found if expected[name] is None
+    assert list(actual) == list(expected)
+    assert {name for name in actual if actual[name] is None} == {
+        name for name in actual if expected[name] is None
     }
-    present = {name: value for name, value in found.items() if value is not None}
+    present = {name: value for name, value in actual.items() if value is not None}
     assert present == pytest.approx({name: expected[name] for name in present}, rel=1e-12, abs=1e-12)

@@ -155,8 +155,8 @@ def test_unique_users_of_a_share(stored: StoredSlicer, rows: pd.DataFrame) -> No
     sums = ask(stored, split_by=("country",))
     truth = rows.groupby("country")["users"].nunique()
     assert 0 < sums.rows.share["unique:users"] < 1
-    for country, found in zip(sums.groups["country"], sums.rows.estimate["unique:users"], strict=True):
-        assert found == pytest.approx(truth[country], rel=0.1)
+    for country, users in zip(sums.groups["country"], sums.rows.estimate["unique:users"], strict=True):
+        assert users == pytest.approx(truth[country], rel=0.1)
 
 
 def test_everything_within_the_limit(stored: StoredSlicer, rows: pd.DataFrame) -> None:

@@ -37,11 +37,11 @@ SITES = 40
 def rows() -> pa.Table:
     """Amounts in hundredths of cents; sites 2n and 2n + 1 have the same ones, in opposite orders."""
     draw = np.random.default_rng(40)
-    found = []
+    records = []
     for pair in range(SITES // 2):
         costs = (draw.integers(1, 10**6, 200) / 10_000).tolist()
         for site, order in ((2 * pair, costs), (2 * pair + 1, costs[::-1])):
-            found += [
+            records += [
                 {
                     "time": dt.datetime(2026, 1, 1, tzinfo=dt.UTC),
                     "site": f"s{site:02}",
@@ -50,7 +50,7 @@ def rows() -> pa.Table:
                 }
                 for cost in order
             ]
-    return pa.Table.from_pylist(found, schema=DEFINITION.schema())
+    return pa.Table.from_pylist(records, schema=DEFINITION.schema())
 
 
 @pytest.fixture(scope="module", params=[*ENGINES, "duckdb", "postgresql"])

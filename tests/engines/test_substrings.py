@@ -33,8 +33,8 @@ def by_python(texts: list[str | None], values: list[str], match: str) -> list[bo
 @given(TEXTS, VALUES, st.sampled_from(list(BY_PYTHON)))
 def test_what_matches(texts: list[str | None], values: list[str], match: str) -> None:
     """What matches is what Python's own comparison of each text with each value finds."""
-    found = matching_any(pa.array(texts, pa.string()), values, match, Deadline())
-    assert found.tolist() == by_python(texts, values, match)
+    mask = matching_any(pa.array(texts, pa.string()), values, match, Deadline())
+    assert mask.tolist() == by_python(texts, values, match)
 
 
 @given(TEXTS, VALUES)
@@ -43,8 +43,8 @@ def test_in_pieces_of_few_bytes(texts: list[str | None], values: list[str]) -> N
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(substrings, "CHUNK_BYTES", 3)
         sliced = pa.array(["a", *texts], pa.string()).slice(1)
-        found = matching_any(sliced, values, "contains", Deadline())
-    assert found.tolist() == by_python(texts, values, "contains")
+        mask = matching_any(sliced, values, "contains", Deadline())
+    assert mask.tolist() == by_python(texts, values, "contains")
 
 
 def test_values_whose_hashes_are_the_same() -> None:
@@ -66,10 +66,10 @@ def test_a_filter_of_many_values(match: str) -> None:
     texts = ["".join(draw.choice(list("abcABC"), size)) for size in draw.integers(3, 12, 300)]
     values = ["".join(draw.choice(list("abcABC"), size)) for size in draw.integers(5, 9, 2000)]
     wanted = Filter(name="x", value=tuple(values), match=match, case_insensitive=1)
-    found = matching(pa.array(texts, pa.string()), wanted, {}, Deadline())
+    mask = matching(pa.array(texts, pa.string()), wanted, {}, Deadline())
     lower = [value.lower() for value in values]
-    assert found.tolist() == by_python([t.lower() for t in texts], lower, match.removeprefix("not "))
-    assert 0 < found.sum() < len(texts)
+    assert mask.tolist() == by_python([t.lower() for t in texts], lower, match.removeprefix("not "))
+    assert 0 < mask.sum() < len(texts)
 
 
 @pytest.mark.parametrize("match", list(BY_PYTHON))

@@ -177,7 +177,7 @@ class Desk:
             secret.get_secret_value() in str(visit.main) for secret in secrets if secret is not None
         )
         told = [*visit.error, *visit.warning, *visit.code]
-        said = " ".join(one.value for one in told if not one.value.startswith("curl"))
+        said = " ".join(element.value for element in told if not element.value.startswith("curl"))
         addresses = (setting(self.settings, name) for name in ADDRESSES)
         assert not any(urlsplit(address).netloc in said for address in addresses if address)
         return visit

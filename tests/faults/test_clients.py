@@ -182,8 +182,8 @@ def test_create_with_a_key(fault: Fault, dealing: Callable[..., Deals], deals: P
     assert (
         failing(fault, deals, client, lambda: client.create(SupplyPackage, package(name), key)) == fault.tries
     )
-    made = client.create(SupplyPackage, package(name), key)
-    assert [one.id for one in client.list(SupplyPackage, search=name).results] == [made.id]
+    new_package = client.create(SupplyPackage, package(name), key)
+    assert [listed.id for listed in client.list(SupplyPackage, search=name).results] == [new_package.id]
 
 
 def test_refused(reporting: Reporting, reports: Proxy) -> None:

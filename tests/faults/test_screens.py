@@ -127,7 +127,7 @@ def test_reports_fail(steady: Desk, reports: Proxy, behavior: Behavior, sentence
 def figures_fail(steady: Desk, reports: Proxy, behavior: Behavior, sentence: str, screen: str) -> None:
     """A screen comes to figures that fail, and then do not."""
     visit = steady.visit("access")
-    reports.behavior = do.where(lambda one: not one.path.endswith("info"), behavior)
+    reports.behavior = do.where(lambda request: not request.path.endswith("info"), behavior)
     steady.open(visit, screen, slicer="delivery", **ASKED)
     assert said(visit) == {f"{sentence} Your question is kept."}
     assert not shows_figures(visit, screen)
@@ -247,7 +247,7 @@ def test_a_package_that_may_be_there(
     """
     desk.configure(max_answer_bytes=MOST, deals_keys=honors_keys)
     visit = filled(desk.visit("new_package"), f"Perhaps {honors_keys}")
-    deals.behavior = do.where(lambda one: one.method == "POST", behavior)
+    deals.behavior = do.where(lambda request: request.method == "POST", behavior)
     visit.button(key="np_create_button").click()
     desk.run(visit)
     advice = (
@@ -277,7 +277,7 @@ def test_a_clone_that_may_be_there(desk: Desk, deals: Proxy) -> None:
     visit.run()
     visit.selectbox(key="clone-4-seat").set_value(3)
     desk.run(visit)
-    deals.behavior = do.where(lambda one: one.method == "POST", do.reset)
+    deals.behavior = do.where(lambda request: request.method == "POST", do.reset)
     visit.button(key="clone_create").click()
     desk.run(visit)
     assert "check the service and Deals before you retry" in next(iter(said(visit)))
@@ -301,7 +301,7 @@ def test_a_service_that_dies_under_the_form(
     deals.behavior = behavior
     visit.button(key="np_create_button").click()
     steady.run(visit)
-    assert "POST" not in {one.method for one in deals.asked}
+    assert "POST" not in {request.method for request in deals.asked}
     assert said(visit) == {f"{sentence} What you entered is kept."}
     deals.behavior = do.through
     steady.run(visit)
@@ -315,7 +315,7 @@ def test_a_change_that_may_be_saved(steady: Desk, deals: Proxy, behavior: Behavi
     visit.button_group(key="drawer_shown").set_value("Change").run()
     name, save = "change-demand_deals-2-name", "change-demand_deals-2-_save"
     visit.text_input(key=name).set_value(f"Renamed {sentence}"[:60]).run()
-    deals.behavior = do.where(lambda one: one.method == "PUT", behavior)
+    deals.behavior = do.where(lambda request: request.method == "PUT", behavior)
     visit.button(key=save).click()
     steady.run(visit)
     assert any("It may have been saved; what you typed is still here." in s for s in said(visit))
@@ -336,7 +336,7 @@ def test_the_drawer(steady: Desk, deals: Proxy, behavior: Behavior, sentence: st
     deals.behavior = behavior
     del visit.session_state["deals_catalog"]
     steady.run(visit)
-    assert {sentence in one for one in said(visit)} == {True}
+    assert {sentence in text for text in said(visit)} == {True}
     deals.behavior = do.through
     steady.run(visit)
     assert said(visit) == set()
@@ -359,7 +359,7 @@ def test_tokens_fail(
     desk.unbreakable()
     tokens.behavior = behavior
     visit = desk.visit(screen, slicer="delivery")
-    assert {one.startswith(sentence) or "token service asks" in one for one in said(visit)} == {True}
+    assert {text.startswith(sentence) or "token service asks" in text for text in said(visit)} == {True}
     desk.open(visit, "access")
     assert (said(visit), "Your tokens" in headings(visit)) == (set(), True)
     tokens.behavior = do.through
@@ -388,7 +388,7 @@ def test_the_breaker(desk: Desk, reports: Proxy) -> None:
     before = len(reports.asked)
     desk.run(visit)
     said_so = r"The reporting service does not answer and is retried in \d+ seconds\. Your question is kept"
-    assert all(re.match(said_so, one) for one in said(visit))
+    assert all(re.match(said_so, text) for text in said(visit))
     assert len(reports.asked) == before
     reports.behavior = do.through
     desk.wake()

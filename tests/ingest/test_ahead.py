@@ -35,10 +35,10 @@ def test_rejects_come_before_the_rows_that_follow_them() -> None:
         yield batch(5_000)
         refuse(reject(5_001))
 
-    found: list[int] = []
-    for rows in read_ahead(read, lambda one: found.append(one.line)):
-        found.extend(rows.lines.tolist())
-    assert found == list(range(5_002))
+    numbers: list[int] = []
+    for rows in read_ahead(read, lambda one: numbers.append(one.line)):
+        numbers.extend(rows.lines.tolist())
+    assert numbers == list(range(5_002))
     assert reading_threads() == 0
 
 
@@ -50,24 +50,24 @@ def test_an_error_is_raised_after_the_rows_before_it() -> None:
         refuse(reject(2))
         raise OSError("the disk is gone")
 
-    found: list[int] = []
+    numbers: list[int] = []
     with pytest.raises(OSError, match="the disk is gone"):
-        for rows in read_ahead(read, lambda one: found.append(one.line)):
-            found.extend(rows.lines.tolist())
-    assert found == [1, 2]
+        for rows in read_ahead(read, lambda one: numbers.append(one.line)):
+            numbers.extend(rows.lines.tolist())
+    assert numbers == [1, 2]
 
 
 def test_reading_stays_a_few_batches_ahead_and_ends_when_nobody_wants_more() -> None:
     """A file of a million batches is not read into memory; closing ends the thread."""
-    made: list[int] = []
+    numbers: list[int] = []
 
     def read(refuse: Refuse) -> Iterator[RawRows]:
         for number in range(1_000_000):
-            made.append(number)
+            numbers.append(number)
             yield batch(number)
 
     batches = read_ahead(read, lambda one: None)
     assert [next(batches).lines[0] for _ in range(3)] == [0, 1, 2]
     batches.close()
     assert reading_threads() == 0
-    assert len(made) <= 3 + BATCHES + 1
+    assert len(numbers) <= 3 + BATCHES + 1

@@ -20,7 +20,7 @@ SIZES_AND_THREADS = [(700, 1), (700, 3), (9_001, 2), (4 << 20, 2)]
 def lines() -> list[str]:
     """Rows of five days in no order; some cells are odd: signs, blanks, missing ones, no numbers at all."""
     random = np.random.default_rng(7)
-    found = ["time,site,tags,imps,cost,user,note"]
+    csv_lines = ["time,site,tags,imps,cost,user,note"]
     costs = ["0.5", "1e3", " 7 ", "+2", "-1", "N/A", "", "1,5", "inf", "12"]
     sites = ["7", "007", "+7", "12", "", "12.0", "x", "0x1F"]
     for number in range(ROWS):
@@ -33,8 +33,8 @@ def lines() -> list[str]:
             f"u{number % 9}",
             f'"line {number}\nand another, ""quoted"""' if odd else "x",
         ]  # fmt: skip
-        found.append(",".join(cells[:-1] if odd and number % 11 == 0 else cells))
-    return found
+        csv_lines.append(",".join(cells[:-1] if odd and number % 11 == 0 else cells))
+    return csv_lines
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_blocks_of_any_size_and_threads_bring_the_same_rows(
     tmp_path: Path, lines: list[str], fields: Definition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same rows in the same order, and the same rejects with line, reason, value and text."""
-    found = []
+    imports = []
     for size, threads in SIZES_AND_THREADS:
         place = Place(tmp_path / f"{size}-{threads}")
         place.folder.mkdir()
@@ -72,9 +72,9 @@ def test_blocks_of_any_size_and_threads_bring_the_same_rows(
         monkeypatch.setattr(writer, "THREADS", threads)
         monkeypatch.setattr(files, "CHUNK", size)
         monkeypatch.setattr(writer, "BUFFER_BYTES", 10 * size)
-        found.append(brought(place, place.file("a.csv", "\n".join(lines) + "\n"), fields))
-    assert all(one == found[0] for one in found[1:])
-    days, rejects = found[0]
+        imports.append(brought(place, place.file("a.csv", "\n".join(lines) + "\n"), fields))
+    assert all(import_ == imports[0] for import_ in imports[1:])
+    days, rejects = imports[0]
     assert sum(map(len, days)) + len(rejects) - 1 == ROWS
     assert {row[2].split(" in ")[0] for row in rejects[:-1]} == {
         "not a number", "not a whole number", "no time that can be read", "wrong number of columns",

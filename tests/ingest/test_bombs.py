@@ -133,8 +133,8 @@ def test_values_without_end(tmp_path: Path, make: Callable[[Path], None], name: 
         for raw in reader(tmp_path / name).rows(None, refused.append)
         for row in Normalizer(definition).rows(raw, refused.append)[0].to_pylist()
     ]
-    found = {row["name"][-1] if segmented else row["name"]: row["imps"] for row in rows}
-    assert found == {name: imps for name, imps in LONG.items() if imps > 1}
+    imps_by_name = {row["name"][-1] if segmented else row["name"]: row["imps"] for row in rows}
+    assert imps_by_name == {name: imps for name, imps in LONG.items() if imps > 1}
     assert [reject.reason for reject in refused] == ["longer than 8,192 bytes in column 'name'"]
 
 

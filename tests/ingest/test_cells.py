@@ -16,9 +16,9 @@ from lib.ingest import cells
 from lib.ingest.cells import NotPlain
 
 
-def bad(found: cells.Cells) -> list[int]:
+def bad(column: cells.Cells) -> list[int]:
     """The positions that could not be read."""
-    return [] if found.bad is None else np.flatnonzero(found.bad).tolist()
+    return [] if column.bad is None else np.flatnonzero(column.bad).tolist()
 
 
 @pytest.mark.parametrize(
@@ -38,8 +38,8 @@ def bad(found: cells.Cells) -> list[int]:
 )
 def test_text_of_any_column(values: pa.Array, texts: list[str | None]) -> None:
     """Values are as people write them; an empty text is missing."""
-    found = cells.text(values)
-    assert (found.type, found.to_pylist()) == (pa.string(), texts)
+    column = cells.text(values)
+    assert (column.type, column.to_pylist()) == (pa.string(), texts)
 
 
 def test_lists_have_no_text() -> None:
@@ -57,8 +57,8 @@ def test_lists_have_no_text() -> None:
 )  # fmt: skip
 def test_numbers_are_read(text: str | None, number: float | None) -> None:
     """Numbers in all usual spellings; nothing and blanks are missing, not wrong."""
-    found = cells.number(pa.array([text], pa.string()))
-    assert (found.values.to_pylist(), found.bad) == ([number], None)
+    column = cells.number(pa.array([text], pa.string()))
+    assert (column.values.to_pylist(), column.bad) == ([number], None)
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,8 @@ def test_numbers_are_read(text: str | None, number: float | None) -> None:
 )
 def test_what_is_no_number_is_reported(text: str) -> None:
     """Other texts are wrong, at their place, and the rest is read."""
-    found = cells.number(pa.array(["1", text, None, "2"]))
-    assert (found.values.to_pylist(), bad(found)) == ([1.0, None, None, 2.0], [1])
+    column = cells.number(pa.array(["1", text, None, "2"]))
+    assert (column.values.to_pylist(), bad(column)) == ([1.0, None, None, 2.0], [1])
 
 
 def test_numbers_of_other_columns() -> None:
@@ -75,8 +75,8 @@ def test_numbers_of_other_columns() -> None:
     assert cells.number(pa.array([1, None])).values.to_pylist() == [1.0, None]
     assert cells.number(pa.array([decimal.Decimal("1.5")])).values.to_pylist() == [1.5]
     assert cells.number(pa.array([True, False])).values.to_pylist() == [1.0, 0.0]
-    found = cells.number(pa.array([1.5, math.nan, math.inf, None]))
-    assert (found.values.to_pylist(), bad(found)) == ([1.5, None, None, None], [2])
+    column = cells.number(pa.array([1.5, math.nan, math.inf, None]))
+    assert (column.values.to_pylist(), bad(column)) == ([1.5, None, None, None], [2])
     assert bad(cells.number(pa.array([dt.date(2026, 1, 1)]))) == [0]
 
 
@@ -93,8 +93,8 @@ def test_every_float_survives_its_text(value: float) -> None:
 )  # fmt: skip
 def test_whole_numbers_have_one_spelling(value: str | None, whole: str | None) -> None:
     """However a whole number is written, it is one value, of any size."""
-    found = cells.whole(pa.array([value], pa.string()))
-    assert (found.values.to_pylist(), found.bad) == ([whole], None)
+    column = cells.whole(pa.array([value], pa.string()))
+    assert (column.values.to_pylist(), column.bad) == ([whole], None)
 
 
 @pytest.mark.parametrize("value", ["7.5", "x", "1e3", "7,0", "-", "1 000"])
@@ -106,8 +106,8 @@ def test_what_is_not_whole_is_reported(value: str) -> None:
 def test_whole_numbers_of_number_columns() -> None:
     """Columns of integers and of whole floats are taken; a fraction is wrong."""
     assert cells.whole(pa.array([1, None])).values.to_pylist() == ["1", None]
-    found = cells.whole(pa.array([1.0, None, 1.5]))
-    assert (found.values.to_pylist()[:2], bad(found)) == (["1", None], [2])
+    column = cells.whole(pa.array([1.0, None, 1.5]))
+    assert (column.values.to_pylist()[:2], bad(column)) == (["1", None], [2])
 
 
 @pytest.mark.parametrize(
@@ -124,8 +124,8 @@ def test_whole_numbers_of_number_columns() -> None:
 )  # fmt: skip
 def test_elements(values: list[Any], separator: str | None, lists: list[list[str] | None]) -> None:
     """Text is taken apart at its separator, lists are taken as they are; empty elements are nothing."""
-    found = cells.elements(pa.array(values), separator)
-    assert (found.type, found.to_pylist()) == (pa.list_(pa.string()), lists)
+    column = cells.elements(pa.array(values), separator)
+    assert (column.type, column.to_pylist()) == (pa.list_(pa.string()), lists)
 
 
 def test_elements_of_part_of_a_column() -> None:

@@ -35,8 +35,8 @@ def damaged(data: bytes, draw: np.random.Generator) -> bytes:
     if kind == 2:
         return data[:first] + bytes([int(draw.integers(256))]) + data[first + 1 :]
     parts = data.split(b"\n" if kind == 3 else b",")
-    one, other = draw.integers(0, len(parts), 2).tolist()
-    parts[one], parts[other] = parts[other], parts[one]
+    index, other = draw.integers(0, len(parts), 2).tolist()
+    parts[index], parts[other] = parts[other], parts[index]
     return (b"\n" if kind == 3 else b",").join(parts)
 
 

@@ -131,8 +131,8 @@ def test_columns_are_named_by_the_header(place: Place) -> None:
 
 def test_only_the_wanted_columns_are_read(place: Place) -> None:
     """What a definition does not name is not read, and may even be there twice."""
-    found = reader(place.file("a.csv", "id,x,x\n1,2,3\n"))
-    (raw,) = found.rows(["id"], lambda reject: None)
+    source = reader(place.file("a.csv", "id,x,x\n1,2,3\n"))
+    (raw,) = source.rows(["id"], lambda reject: None)
     assert raw.table.to_pydict() == {"id": ["1"]}
 
 
@@ -185,5 +185,5 @@ def test_what_was_written_is_read(
     )
     path = tmp_path_factory.mktemp("any") / "a.csv"
     path.write_text(text.getvalue(), encoding="utf-8", newline="")
-    found = cells(path, encoding="utf-8", delimiter=mark)
-    assert list(zip(found["a"], found["b"], strict=True)) == [(a or None, b or None) for a, b in rows]
+    by_column = cells(path, encoding="utf-8", delimiter=mark)
+    assert list(zip(by_column["a"], by_column["b"], strict=True)) == [(a or None, b or None) for a, b in rows]

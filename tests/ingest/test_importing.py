@@ -70,9 +70,9 @@ def test_rows_that_can_t_be_read_go_to_the_rejects_file(place: Place) -> None:
     path = place.file("a.csv", "time,site,imps\n2026-01-01,7,1\n" + "\n".join(bad) + "\n2026-01-02,8,\n")
     assert [row["site"] for row in place.rows(path, definition=wanted)] == ["7", "8"]
     with place.rejects.open(encoding="utf-8", newline="") as file:
-        found = {int(row["line"]): row for row in csv.DictReader(file)}
-    assert [found[line]["text"] for line in range(3, 9)] == bad
-    assert [(found[line]["reason"].split(" (")[0], found[line]["value"]) for line in range(3, 9)] == [
+        rejects = {int(row["line"]): row for row in csv.DictReader(file)}
+    assert [rejects[line]["text"] for line in range(3, 9)] == bad
+    assert [(rejects[line]["reason"].split(" (")[0], rejects[line]["value"]) for line in range(3, 9)] == [
         ("no time that can be read in column 'time'", "x"),
         ("no time in column 'time'", ""),
         ("not a whole number in column 'site'", "seven"),
@@ -80,7 +80,7 @@ def test_rows_that_can_t_be_read_go_to_the_rejects_file(place: Place) -> None:
         ("wrong number of columns", "2 instead of 3"),
         ("a quotation mark opens a cell and is never closed", ""),
     ]
-    assert {row["file"] for row in found.values()} == {"a.csv"}
+    assert {row["file"] for row in rejects.values()} == {"a.csv"}
 
 
 @pytest.mark.parametrize(
@@ -101,13 +101,13 @@ def test_too_many_rejects_refuse_the_import(place: Place, bad: int, share: float
 
 def test_several_files_are_one_import(place: Place) -> None:
     """All go in at once, with the digest and rows of each; a bad one among them stops all."""
-    one, two = (
+    first, two = (
         place.file("a.csv", DAY),
         place.file("b.ndjson.gz", '{"time": "2026-01-03", "site": "c", "imps": 3}\n'),
     )
-    (made,) = place.take(one, two, definition=definition()).imports
-    assert [(source.name, source.rows) for source in made.sources] == [("a.csv", 2), ("b.ndjson.gz", 1)]
-    assert made.sources[1].digest == hashlib.sha256(two.read_bytes()).hexdigest()
+    (import_,) = place.take(first, two, definition=definition()).imports
+    assert [(source.name, source.rows) for source in import_.sources] == [("a.csv", 2), ("b.ndjson.gz", 1)]
+    assert import_.sources[1].digest == hashlib.sha256(two.read_bytes()).hexdigest()
     with pytest.raises(ImportRefused, match=r"no column|Unknown column"):
         place.take(
             place.file("c.csv", DAY + "2026-01-04,d,4\n"),

@@ -30,8 +30,8 @@ def guessed(place: Place, columns: dict[str, list[Any]]) -> Definition:
 
 def field(place: Place, name: str, values: list[Any]) -> tuple[str, dict[str, Any]]:
     """What a column is guessed to be: `key` or `data`, and what is told of it."""
-    found = guessed(place, {"time": ["2026-01-01"] * len(values), name: values})
-    parts = [("key", part) for part in found.key_fields] + [("data", part) for part in found.data_fields[1:]]
+    guess = guessed(place, {"time": ["2026-01-01"] * len(values), name: values})
+    parts = [("key", part) for part in guess.key_fields] + [("data", part) for part in guess.data_fields[1:]]
     ((kind, part),) = parts
     return kind, part.model_dump(
         exclude_defaults=True, exclude={"name", "description", "annotation", "spelling"}
@@ -101,8 +101,8 @@ def test_columns_are_told_apart(
 @pytest.mark.parametrize("values", [[3, 4], [0.5, 1.25], [300, 0] * 600])
 def test_prices_and_rates_are_averaged(place: Place, name: str, values: list[float]) -> None:
     """A price or rate is a mean, never a sum, whole or not, and it is said."""
-    kind, found = field(place, name, values)
-    assert (kind, found["aggregate"]) == ("data", "mean")
+    kind, field_guess = field(place, name, values)
+    assert (kind, field_guess["aggregate"]) == ("data", "mean")
     (guess,) = infer(reader(place.folder / "a.csv")).columns
     assert "a price or a rate, so it is averaged" in guess.reason
 
@@ -236,9 +236,9 @@ def test_a_time_in_several_columns_is_read_whole(
     lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
     path = place.file("a.csv", "\n".join(lines) + "\n")
     hints = Hints(year=year, dates="mdy" if "%I" in form else None)
-    found = parse_definition(definition_yaml(infer(reader(path), hints=hints).definition))
-    assert (found.time.sources, found.time.format) == (sources, form)
-    times = [row["time"] for row in place.rows(path, definition=found)]
+    guess = parse_definition(definition_yaml(infer(reader(path), hints=hints).definition))
+    assert (guess.time.sources, guess.time.format) == (sources, form)
+    times = [row["time"] for row in place.rows(path, definition=guess)]
     assert [(time.date().isoformat(), time.hour) for time in times] == [
         ("2026-01-05", hour) for hour in stored
     ]
@@ -276,8 +276,8 @@ def test_months_and_weeks_are_times(place: Place, name: str, values: list[str], 
 def test_a_month_beside_days_is_a_key_field(place: Place) -> None:
     """Days are the time wherever there are any."""
     lines = ["month,served,clicks", *(f"2026-03,2026-03-{day:02},1" for day in range(1, 20))]
-    found = infer(reader(place.file("a.csv", "\n".join(lines) + "\n"))).definition
-    assert found.time.column == "served" and [part.name for part in found.key_fields] == ["month"]
+    guess = infer(reader(place.file("a.csv", "\n".join(lines) + "\n"))).definition
+    assert guess.time.column == "served" and [part.name for part in guess.key_fields] == ["month"]
 
 
 def test_without_a_time_there_is_no_slicer(place: Place) -> None:
@@ -289,9 +289,9 @@ def test_without_a_time_there_is_no_slicer(place: Place) -> None:
 def test_a_missing_header_is_recognized(place: Place) -> None:
     """A first line of data is no header: the columns get names, which the definition has, and no row is lost."""
     path = place.file("a.csv", "2026-01-01,5,null,null\n2026-01-02,6,x,null\n")
-    found = infer(reader(path)).definition
-    assert (found.header, found.names) == (False, ("column_1", "column_2", "column_3", "column_4"))
-    assert found.time.column == "column_1"
+    guess = infer(reader(path)).definition
+    assert (guess.header, guess.names) == (False, ("column_1", "column_2", "column_3", "column_4"))
+    assert guess.time.column == "column_1"
     assert "no header row" in reader(path).description
     mine = definition(
         header=False, names=["time", "imps", "site", "x"], time={"column": "time", "granularity": "day"}
@@ -302,12 +302,12 @@ def test_a_missing_header_is_recognized(place: Place) -> None:
 
 def test_records_are_always_counted(place: Place) -> None:
     """The first data field counts the rows, under a name that is free."""
-    found = guessed(place, {"date": ["2026-01-01"], "records": [5], "time": ["x"]})
-    assert [(part.name, part.aggregate) for part in found.data_fields] == [
+    guess = guessed(place, {"date": ["2026-01-01"], "records": [5], "time": ["x"]})
+    assert [(part.name, part.aggregate) for part in guess.data_fields] == [
         ("records_2", "count"),
         ("records", "sum"),
     ]
-    assert [(part.name, part.column) for part in found.key_fields] == [("time_2", "time")]
+    assert [(part.name, part.column) for part in guess.key_fields] == [("time_2", "time")]
 
 
 def test_invalid_field_names_are_changed(place: Place) -> None:
@@ -329,8 +329,8 @@ def test_labels_are_made_for_people(place: Place, name: str, label: str) -> None
 def test_mappings_go_to_the_columns_of_their_codes(place: Place) -> None:
     """A mapping that is given without a definition is used where the values are its codes."""
     path = place.file("a.csv", "date,country,city\n2026-01-01,DE,Köln\n2026-01-01,FR,Paris\n")
-    found = infer(reader(path), {"countries": {"DE", "FR", "US"}}).definition
-    assert [part.mapping for part in found.key_fields] == ["countries", None]
+    guess = infer(reader(path), {"countries": {"DE", "FR", "US"}}).definition
+    assert [part.mapping for part in guess.key_fields] == ["countries", None]
 
 
 def test_other_formats_are_guessed_alike(place: Place) -> None:
@@ -339,18 +339,18 @@ def test_other_formats_are_guessed_alike(place: Place) -> None:
         {"at": "2026-01-01T05:00Z", "geo": {"dma": 501}, "tags": ["a"], "ok": True, "x": 1},
         {"at": "2026-01-01T06:00Z", "x": "y"},
     ]
-    found = infer(reader(place.file("a.ndjson", "".join(json.dumps(row) + "\n" for row in rows)))).definition
-    assert found.time == TimeColumn(column="at", granularity="hour")
-    assert [(part.name, part.type, part.segmented) for part in found.key_fields] == [
+    guess = infer(reader(place.file("a.ndjson", "".join(json.dumps(row) + "\n" for row in rows)))).definition
+    assert guess.time == TimeColumn(column="at", granularity="hour")
+    assert [(part.name, part.type, part.segmented) for part in guess.key_fields] == [
         ("geo.dma", "int", False), ("tags", "text", True), ("ok", "text", False), ("x", "text", False),
     ]  # fmt: skip
     table = pa.table(
         {"d": pa.array([0, 1], pa.date32()), "spend": [1.0, 2.5], "s": ["a", "b"], "f": [True, False]}
     )
     pq.write_table(table, place.folder / "a.parquet")
-    found = infer(reader(place.folder / "a.parquet")).definition
-    assert found.time == TimeColumn(column="d", granularity="day")
-    assert [part.name for part in (*found.key_fields, *found.data_fields)] == ["s", "f", "records", "spend"]
+    guess = infer(reader(place.folder / "a.parquet")).definition
+    assert guess.time == TimeColumn(column="d", granularity="day")
+    assert [part.name for part in (*guess.key_fields, *guess.data_fields)] == ["s", "f", "records", "spend"]
 
 
 def test_a_guess_fits_its_own_file(place: Place) -> None:
@@ -358,19 +358,19 @@ def test_a_guess_fits_its_own_file(place: Place) -> None:
     path = place.file(
         "a.csv", "Datum;Kampagne ID;Land;Klicks;Kosten\n31.12.2025;17;DE;3;0.5\n01.01.2026;18;AT;;1.25\n"
     )
-    found = parse_definition(definition_yaml(infer(reader(path)).definition))
-    stored = place.take(path, definition=found, max_rejects=0)
+    guess = parse_definition(definition_yaml(infer(reader(path)).definition))
+    stored = place.take(path, definition=guess, max_rejects=0)
     assert stored.read(stored.files).to_pylist()[1]["Kosten"] == 1.25
 
 
 def test_texts_of_json_stay_texts(place: Place) -> None:
     """JSON has null: a page that is called "-" is one, unless numbers are texts there too."""
     path = place.file("a.ndjson", '{"at": "2026-01-01", "page": "-", "n": 1}\n{"at": "2026-01-01", "n": 2}\n')
-    found = parse_definition(definition_yaml(infer(reader(path)).definition))
-    assert [row["page"] for row in place.rows(path, definition=found)] == ["-", None]
+    guess = parse_definition(definition_yaml(infer(reader(path)).definition))
+    assert [row["page"] for row in place.rows(path, definition=guess)] == ["-", None]
     path = place.file("b.ndjson", '{"at": "2026-01-01", "n": "1.5"}\n{"at": "2026-01-01", "n": "-"}\n')
-    found = infer(reader(path)).definition
-    assert [row["n"] for row in place.rows(path, definition=found, mode="replace")] == [1.5, None]
+    guess = infer(reader(path)).definition
+    assert [row["n"] for row in place.rows(path, definition=guess, mode="replace")] == [1.5, None]
 
 
 @pytest.mark.parametrize("sides", [("start", "end"), ("end", "start")])

@@ -38,8 +38,8 @@ def test_a_table_is_found_below_what_stands_above_it(place: Place, text: str, sa
     """Report lines, comments, `sep=;` and a commented header are recognized and said; no row is lost."""
     path = place.file("a.csv", text if ROWS[:10] in text.replace(";", ",") else f'{text}"\n{TABLE}')
     assert said in reader(path).description
-    found = infer(reader(path)).definition if guess else definition()
-    rows = place.rows(path, definition=found)
+    used_definition = infer(reader(path)).definition if guess else definition()
+    rows = place.rows(path, definition=used_definition)
     assert [row["imps"] for row in rows] == list(range(1, 21)) and not place.rejects.exists()
 
 
@@ -127,8 +127,8 @@ def test_several_files_are_guessed_from_the_heads_of_all(place: Place) -> None:
     """A column that only a later file has, and a decimal comma only found there, are in the definition."""
     first = place.file("a.csv", "day;site;cost\n2026-01-01;a;3\n2026-01-02;b;4\n")
     second = place.file("b.csv", "day;site;cost;zone\n2026-01-03;c;1,25;north\n2026-01-04;d;2,75;south\n")
-    found = infer(reader(first), others=[reader(second)]).definition
-    assert (found.decimal, [field.name for field in found.key_fields]) == (",", ["site", "zone"])
+    guess = infer(reader(first), others=[reader(second)]).definition
+    assert (guess.decimal, [field.name for field in guess.key_fields]) == (",", ["site", "zone"])
     assert infer(reader(first)).definition.decimal == "unknown"
-    rows = place.rows(second, definition=found)
+    rows = place.rows(second, definition=guess)
     assert [row["cost"] for row in rows] == [1.25, 2.75]

@@ -171,9 +171,9 @@ def test_a_name_says_which_part_of_a_currency(
     place: Place, column: str, values: list[float], scale: int
 ) -> None:
     """Whole numbers of money in millionths, thousandths or cents are divided, and no others."""
-    found = field(guessed(frame(**{column: values}), place), column)
-    assert found.scale == scale
-    assert scale == 1 or "icros" not in (found.description or "")
+    column_field = field(guessed(frame(**{column: values}), place), column)
+    assert column_field.scale == scale
+    assert scale == 1 or "icros" not in (column_field.description or "")
 
 
 @pytest.mark.parametrize(
@@ -184,8 +184,8 @@ def test_large_whole_money_may_be_millionths(
     place: Place, column: str, values: list[float], is_marked: bool
 ) -> None:
     """A name that doesn't say so leaves the numbers as they are, with a mark."""
-    found = field(guessed(frame(**{column: values}), place), column)
-    assert (found.scale, "scale: 1000000" in found.annotation) == (1, is_marked)
+    column_field = field(guessed(frame(**{column: values}), place), column)
+    assert (column_field.scale, "scale: 1000000" in column_field.annotation) == (1, is_marked)
 
 
 def test_micros_stay_exact(place: Place) -> None:
@@ -223,17 +223,17 @@ def test_what_repeats_by_another_column_is_no_amount(
 @pytest.mark.parametrize("value", [0, 140_000])
 def test_a_goal_of_one_line_item_is_marked(place: Place, column: str, is_marked: bool, value: int) -> None:
     """One value alone tells no owner: it is added up, and the name makes that a guess."""
-    found = field(guessed(frame(**{column: [value] * ROWS}), place), column)
-    assert (found.aggregate, "the same in all rows;" in found.annotation) == ("sum", is_marked)
+    column_field = field(guessed(frame(**{column: [value] * ROWS}), place), column)
+    assert (column_field.aggregate, "the same in all rows;" in column_field.annotation) == ("sum", is_marked)
 
 
 def test_a_goal_that_varies_is_added_up(place: Place) -> None:
     """A target that differs from row to row is an amount, whatever its name."""
-    found = field(
+    data_field = field(
         guessed(frame(target_impressions=[100 + number for number in range(ROWS)]), place),
         "target_impressions",
     )
-    assert (found.aggregate, found.annotation) == ("sum", "")
+    assert (data_field.aggregate, data_field.annotation) == ("sum", "")
 
 
 @pytest.mark.skipif(not SAMPLES.exists(), reason="NOT RUN: needs TRANCHE_TEST_DATA")
@@ -251,5 +251,5 @@ def test_a_goal_that_varies_is_added_up(place: Place) -> None:
 )
 def test_samples_are_recognized(sample: str, column: str, expected: dict[str, object]) -> None:
     """Reports of three kinds have their currency, their scale, and their attributes."""
-    found = field(infer(readers(SAMPLES / f"{sample}.csv")[0]).definition, column).model_dump()
-    assert {name: found[name] for name in expected} == expected
+    description = field(infer(readers(SAMPLES / f"{sample}.csv")[0]).definition, column).model_dump()
+    assert {name: description[name] for name in expected} == expected

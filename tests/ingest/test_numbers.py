@@ -33,21 +33,21 @@ def guess(place: Place, text: str, **hints: Any) -> Inference:
 def column(place: Place, *values: str, name: str = "cost", **hints: Any) -> tuple[Definition, list[Any]]:
     """The guessed definition of a file with these cells beside dates, and the cells as they are imported."""
     text = f"date;{name}\n" + "".join(f"2026-01-01;{value}\n" for value in values)
-    found = guess(place, text, **hints).definition
-    rows = place.rows(place.folder / "a.csv", definition=found, mode="replace")
-    return found, [row[name] for row in rows]
+    column_definition = guess(place, text, **hints).definition
+    rows = place.rows(place.folder / "a.csv", definition=column_definition, mode="replace")
+    return column_definition, [row[name] for row in rows]
 
 
 def test_a_german_csv_imports_right_without_options(place: Place) -> None:
     """1.285 is 1285 and 12,50 is 12.5: the marks are guessed, said, in the definition, and the sums are right."""
-    found = guess(place, GERMAN)
-    assert (found.definition.decimal, found.definition.thousands) == (",", ".")
-    assert "decimal mark ','" in found.notes[0] and "thousands mark '.'" in found.notes[0]
-    assert [guess.reason.split("; ")[-1] for guess in found.columns[1:]] == [
+    inference = guess(place, GERMAN)
+    assert (inference.definition.decimal, inference.definition.thousands) == (",", ".")
+    assert "decimal mark ','" in inference.notes[0] and "thousands mark '.'" in inference.notes[0]
+    assert [guess.reason.split("; ")[-1] for guess in inference.columns[1:]] == [
         "2.114.907 is 2114907",
         "12,50 is 12.5",
     ]
-    kept = parse_definition(definition_yaml(found.definition))
+    kept = parse_definition(definition_yaml(inference.definition))
     rows = place.rows(place.folder / "a.csv", definition=kept)
     assert sum(row["Impressionen"] for row in rows) == 1285 + 2_114_907 + 45
     assert sum(row["Kosten"] for row in rows) == 12.5 + 1020 + 0.75
@@ -75,8 +75,8 @@ def test_marks_are_guessed_from_the_values(
     place: Place, values: list[str], decimal: str, thousands: str | None, numbers: list[float]
 ) -> None:
     """Swiss, French, Indian, English, German; brackets and trailing minuses are negative."""
-    found, read = column(place, *values)
-    assert (found.decimal, found.thousands, read) == (decimal, thousands, numbers)
+    column_definition, read = column(place, *values)
+    assert (column_definition.decimal, column_definition.thousands, read) == (decimal, thousands, numbers)
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def test_marks_are_guessed_from_the_values(
 )  # fmt: skip
 def test_units_are_read_and_stated(place: Place, values: list[str], unit: str, numbers: list[float]) -> None:
     """Currency signs and % are the field's unit; a % is averaged, a sum of money is summed."""
-    found, read = column(place, *values)
-    (part,) = found.data_fields[1:]
+    column_definition, read = column(place, *values)
+    (part,) = column_definition.data_fields[1:]
     assert (part.unit, part.aggregate, read) == (unit, "mean" if unit == "%" else "sum", numbers)
 
 
@@ -103,8 +103,8 @@ def test_units_are_read_and_stated(place: Place, values: list[str], unit: str, n
 def test_what_does_not_add_up_is_no_number(place: Place, values: list[str], words: str) -> None:
     """Two currencies in a column, or a % at some numbers alone, make no sum, and it is said why."""
     text = "date;cost\n" + "".join(f"2026-01-01;{value}\n" for value in values)
-    (found,) = guess(place, text).columns
-    assert found.is_key and words in found.reason
+    (column_guess,) = guess(place, text).columns
+    assert column_guess.is_key and words in column_guess.reason
 
 
 def test_another_unit_later_is_refused(place: Place) -> None:
@@ -139,10 +139,12 @@ def test_other_columns_tell_unless_they_disagree(place: Place) -> None:
 def test_columns_with_marks_of_their_own_state_them(place: Place) -> None:
     """Each field is read as its column is written, whatever the rest of the file does."""
     text = "date;cost;rev;lat\n2026-01-01;1.012,5;3,25;52.52\n2026-01-02;1,5;3,25;5.5\n"
-    found = guess(place, text).definition
-    assert (found.decimal, found.thousands) == (",", ".")
-    assert [(part.name, part.decimal) for part in found.data_fields if part.decimal] == [("lat", ".")]
-    rows = place.rows(place.folder / "a.csv", definition=parse_definition(definition_yaml(found)))
+    column_definition = guess(place, text).definition
+    assert (column_definition.decimal, column_definition.thousands) == (",", ".")
+    assert [(part.name, part.decimal) for part in column_definition.data_fields if part.decimal] == [
+        ("lat", ".")
+    ]
+    rows = place.rows(place.folder / "a.csv", definition=parse_definition(definition_yaml(column_definition)))
     assert [(row["cost"], row["lat"]) for row in rows] == [(1012.5, 52.52), (1.5, 5.5)]
 
 
@@ -174,8 +176,8 @@ def test_a_mark_that_comes_after_the_sample_is_never_read_in_the_wrong_way(
 ) -> None:
     """Where no number of the sample had a mark, 1.285 later is a reject that says what to do, and 0.5 is read."""
     monkeypatch.setattr("lib.ingest.inference.SAMPLE_ROWS", 2)
-    found, read = column(place, "5", "7", "1.285", "0.5", "1,285")
-    assert (found.decimal, read) == ("unknown", [5, 7, 0.5])
+    column_definition, read = column(place, "5", "7", "1.285", "0.5", "1,285")
+    assert (column_definition.decimal, read) == ("unknown", [5, 7, 0.5])
     assert "could be read in two ways" in place.rejects.read_text()
 
 
@@ -232,5 +234,5 @@ def test_an_old_slicer_keeps_its_words(place: Place) -> None:
 )
 def test_codes_may_have_thousands_marks(text: str, whole: str | None) -> None:
     """A whole number of a key field is read with the same marks."""
-    found = cells.whole(pa.array([text]), Marks(",", "."))
-    assert found.values.to_pylist() == [whole] and (found.bad is None) == (whole is not None)
+    whole_numbers = cells.whole(pa.array([text]), Marks(",", "."))
+    assert whole_numbers.values.to_pylist() == [whole] and (whole_numbers.bad is None) == (whole is not None)

@@ -114,14 +114,14 @@ def test_a_json_array(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     elements = [{"day": "2026-01-01", "geo": {"country": "US"}}, {"day": "2026-01-02"}]
     path.write_text(json.dumps(elements, indent=2))
-    found = reader(path, "ndjson" if name == "a.txt" else None)
-    (raw,) = found.rows(None, lambda reject: None)
+    source = reader(path, "ndjson" if name == "a.txt" else None)
+    (raw,) = source.rows(None, lambda reject: None)
     assert raw.table.to_pylist() == [
         {"day": "2026-01-01", "geo.country": "US"},
         {"day": "2026-01-02", "geo.country": None},
     ]
     assert raw.lines.tolist() == [1, 2]
-    assert found.description.startswith("JSON array")
+    assert source.description.startswith("JSON array")
 
 
 def test_a_json_array_that_was_cut_off(tmp_path: Path) -> None:

@@ -94,10 +94,10 @@ def test_a_list_needs_a_segmented_key_field(place: Place) -> None:
 def test_progress_adds_up_to_the_size_of_the_file(place: Place) -> None:
     """Whoever watches sees the whole file go by."""
     table = pa.table({"time": ["2026-01-01"] * 200_000, "n": range(200_000)})
-    found, told = reader(written(place, table)), list[int]()
-    for _ in found.rows(None, lambda reject: None, told.append):
+    source, told = reader(written(place, table)), list[int]()
+    for _ in source.rows(None, lambda reject: None, told.append):
         pass
-    assert sum(told) == found.file.size and len(told) > 1
+    assert sum(told) == source.file.size and len(told) > 1
 
 
 def test_damaged_parquet_is_refused(place: Place) -> None:

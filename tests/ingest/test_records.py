@@ -75,11 +75,11 @@ def test_what_a_csv_writer_writes_is_split_as_it_was_written(rows: list[list[str
     """For any cells, the records are those of the standard library's reader."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
-    found = [
+    lines = [
         next(csv.reader(io.StringIO(raw.decode(), newline="")))
         for _, raw in split(text.getvalue().encode(), size)
     ]
-    assert found == rows
+    assert lines == rows
     assert not broken(text.getvalue().encode(), 2, size)
 
 

@@ -105,8 +105,8 @@ def test_totals_without_anything_that_adds_up(place: Place) -> None:
 @pytest.mark.parametrize("totals", ["drop", "keep", None])
 def test_the_definition_says_it(place: Place, totals: str | None) -> None:
     """What to do about totals, and which sheets to read, is written to YAML and read back."""
-    made = guess(report(place), totals).model_copy(update={"sheets": ("Jan", "Feb")})
-    read = parse_definition(definition_yaml(made))
+    definition = guess(report(place), totals).model_copy(update={"sheets": ("Jan", "Feb")})
+    read = parse_definition(definition_yaml(definition))
     assert (read.totals, read.sheets) == (totals, ("Jan", "Feb"))
 
 

@@ -51,9 +51,9 @@ def hours(count: int) -> list[list[Any]]:
 def test_the_first_sheet_is_imported(place: Place) -> None:
     """Dates, texts and numbers are what they are in the sheet; nothing has to be said."""
     path = workbook(place, [["time", "site", "imps", "cost"], *hours(30)])
-    found = reader(path)
-    assert found.description == "workbook, sheet 'Report' of 2, 4 columns, not read: 'Notes'"
-    rows = place.rows(path, definition=infer(found).definition)
+    source = reader(path)
+    assert source.description == "workbook, sheet 'Report' of 2, 4 columns, not read: 'Notes'"
+    rows = place.rows(path, definition=infer(source).definition)
     assert len(rows) == 30 and sum(row["cost"] for row in rows) == sum(number * 1.5 for number in range(30))
     assert rows[29]["time"] == dt.datetime(2026, 1, 6, 5, tzinfo=dt.UTC) and rows[4]["site"] == "site 1"
 
@@ -70,9 +70,9 @@ def test_a_report_in_a_sheet_is_found(place: Place) -> None:
         ["by hand"],
     ]
     path = workbook(place, rows, row=2, column=1)
-    found = reader(path)
-    assert "1 line above the table left out, such as 'Campaign report'" in found.description
-    stored = place.take(path, definition=infer(found).definition, max_rejects=0)
+    source = reader(path)
+    assert "1 line above the table left out, such as 'Campaign report'" in source.description
+    stored = place.take(path, definition=infer(source).definition, max_rejects=0)
     assert sum(stored.read(stored.files)["imps"].to_pylist()) == 435
     kept = [line.split(",")[:3] for line in place.rejects.read_text().splitlines()[1:]]
     assert kept == [["a.xlsx", "37", "a total of other rows"], ["a.xlsx", "38", "text outside the table"]]
@@ -144,10 +144,10 @@ def test_a_workbook_that_would_not_fit_into_memory_is_refused(
 
 def test_progress_adds_up_to_the_size_of_the_file(place: Place) -> None:
     """Whoever watches sees the whole file go by."""
-    found, told = reader(workbook(place, [["time", "site", "imps", "cost"], *hours(30)])), list[int]()
-    for _ in found.rows(None, lambda reject: None, told.append):
+    source, told = reader(workbook(place, [["time", "site", "imps", "cost"], *hours(30)])), list[int]()
+    for _ in source.rows(None, lambda reject: None, told.append):
         pass
-    assert sum(told) == found.file.size
+    assert sum(told) == source.file.size
 
 
 def book(place: Place, **sheets: list[list[Any]]) -> Path:
@@ -175,12 +175,12 @@ def test_sheets_with_the_same_columns_are_a_question(place: Place) -> None:
 def test_the_sheets_to_import_are_named(place: Place, sheets: Sheets, count: int) -> None:
     """All with the same columns, or those named; each row once, and each sheet a source of its own."""
     path = book(place, Jan=[NAMES, *hours(3)], Feb=[NAMES, *hours(7)[3:]], Notes=[["by", "hand"]])
-    found = readers(path, definition=definition(), sheets=sheets)
-    job = ImportJob("p", "s", found, definition())
+    sources = readers(path, definition=definition(), sheets=sheets)
+    job = ImportJob("p", "s", sources, definition())
     with Rejects(None) as rejects:
         stored = import_files(job, job.digests(), place.warehouse, rejects)
     assert stored.row_count == count
-    assert len({source.name for source in stored.imports[-1].sources}) == len(found)
+    assert len({source.name for source in stored.imports[-1].sources}) == len(sources)
 
 
 def test_sheets_of_a_workbook_are_compared_with_each_other(place: Place) -> None:
@@ -210,5 +210,5 @@ def test_a_cover_sheet_is_no_table(place: Place) -> None:
     cover = [["Report", "Delivery"], ["Made on", FIRST]]
     path = book(place, Cover=cover, Data=[NAMES, *hours(30)])
     for told in (None, definition()):
-        (found,) = readers(path, definition=told)
-        assert found.columns == tuple(NAMES)
+        (source,) = readers(path, definition=told)
+        assert source.columns == tuple(NAMES)

@@ -37,9 +37,13 @@ def of(request: pytest.FixtureRequest, own_home: Path, monkeypatch: pytest.Monke
     if request.param == "embedded":
         yield embedded(own_home)
         return
-    with served(State({("demo", "inventory"): known()})) as one:
+    with served(State({("demo", "inventory"): known()})) as service:
         settings = Settings(
-            home=own_home, demo=True, base_url=one.address, reporting_token=TOKEN, slicers="demo/inventory"
+            home=own_home,
+            demo=True,
+            base_url=service.address,
+            reporting_token=TOKEN,
+            slicers="demo/inventory",
         )
         yield clients(settings)
 
@@ -55,31 +59,35 @@ def costed(of: Clients, targeting: Targeting) -> dict[str, tuple[bool, float | N
     """Of each element, in the order shown: whether it restricts, the change without it, and the percent."""
     questions = tried(of, targeting)
     filters = (questions.whole.filters, *(trial.filters for trial in questions.each))
-    answers = [asked(of, one) for one in filters]
-    found = cost.costs(questions, answers, "bids")
-    assert all(one.change.is_exact and one.share.is_exact for one in found)
+    answers = [asked(of, element_query) for element_query in filters]
+    element_costs = cost.costs(questions, answers, "bids")
+    assert all(element_cost.change.is_exact and element_cost.share.is_exact for element_cost in element_costs)
     return {
-        targeting_figures.name(one.element, {}): (one.restricts, one.change.value, one.share.value)
-        for one in found
+        targeting_figures.name(element_cost.element, {}): (
+            element_cost.restricts,
+            element_cost.change.value,
+            element_cost.share.value,
+        )
+        for element_cost in element_costs
     }
 
 
 def test_places_and_an_exclusion(of: Clients) -> None:
     """US and DE without Safari are 50 + 10 + 20 + 4 = 84 bids: each element is held against them."""
-    found = costed(of, Targeting(geo_targetings=(US, DE), browser_targetings=(NO_SAFARI,)))
-    assert found == {
+    by_name = costed(of, Targeting(geo_targetings=(US, DE), browser_targetings=(NO_SAFARI,)))
+    assert by_name == {
         "only US, DE": (True, 70, pytest.approx(100 * 70 / (84 + 70))),
         "not Safari": (True, 38, pytest.approx(100 * 38 / (84 + 38))),
         "US": (False, 60, pytest.approx(100 * 60 / 84)),
         "DE": (False, 24, pytest.approx(100 * 24 / 84)),
     }
-    assert list(found) == ["only US, DE", "not Safari", "US", "DE"]
+    assert list(by_name) == ["only US, DE", "not Safari", "US", "DE"]
 
 
 def test_a_record_of_several_values(of: Clients) -> None:
     """The record of both sizes stays with either: 300x250 alone brings 50 + 38 of 98, 728x90 none."""
-    found = costed(of, Targeting(geo_targetings=(US,), size_targetings=(BOX, WIDE)))
-    assert found == {
+    by_name = costed(of, Targeting(geo_targetings=(US,), size_targetings=(BOX, WIDE)))
+    assert by_name == {
         "US": (True, 102, pytest.approx(51)),
         "only 300x250, 728x90": (True, 0, 0),
         "300x250": (False, 88, pytest.approx(100 * 88 / 98)),
@@ -103,8 +111,8 @@ def test_nothing_with_it_and_nothing_without(of: Clients) -> None:
     targeting = Targeting(
         browser_targetings=(no_opera,), geo_targetings=(GeoTarget(type="country", value="XX"),)
     )
-    found = costed(of, targeting)
-    assert found == {"XX": (True, 0, None), "Opera": (True, 0, None)}
+    by_name = costed(of, targeting)
+    assert by_name == {"XX": (True, 0, None), "Opera": (True, 0, None)}
 
 
 def test_days_without_data(of: Clients) -> None:
@@ -118,7 +126,7 @@ def test_days_without_data(of: Clients) -> None:
 def test_what_filters_cannot_say(own_home: Path) -> None:
     """A country or a region, a kind without key field, a list without entries: named, and not measured."""
     of = embedded(own_home)
-    found = tried(
+    result = tried(
         of,
         Targeting(
             geo_targetings=(US, GeoTarget(type="region", value="Lyon")),
@@ -127,14 +135,16 @@ def test_what_filters_cannot_say(own_home: Path) -> None:
             browser_targetings=(NO_SAFARI,),
         ),
     )
-    assert [targeting_figures.name(omission, {}) for omission in found.omissions] == [
+    assert [targeting_figures.name(omission, {}) for omission in result.omissions] == [
         "US",
         "Lyon",
         "tablet",
         "Safe",
     ]
-    assert [targeting_figures.name(one.element, {}) for one in found.each] == ["not Safari"]
-    assert len(found.whole.left_out) == 3
+    assert [targeting_figures.name(element_cost.element, {}) for element_cost in result.each] == [
+        "not Safari"
+    ]
+    assert len(result.whole.left_out) == 3
 
 
 def test_questions_are_few(own_home: Path) -> None:
@@ -152,8 +162,8 @@ def test_questions_are_few(own_home: Path) -> None:
             for n in range(8)
         ),
     }
-    found = tried(of, Targeting(**some))
-    assert (len(found.each), len(found.rest)) == (MOST, 8 * 5 + 2 - MOST)
+    result = tried(of, Targeting(**some))
+    assert (len(result.each), len(result.rest)) == (MOST, 8 * 5 + 2 - MOST)
 
 
 def test_a_sample_says_so(own_home: Path) -> None:
@@ -168,17 +178,23 @@ def test_a_sample_says_so(own_home: Path) -> None:
     of = embedded(own_home, rows.cast(small.schema))
     questions = tried(of, Targeting(geo_targetings=(US, DE), browser_targetings=(NO_SAFARI,)))
     filters = (questions.whole.filters, *(trial.filters for trial in questions.each))
-    answers = [asked(of, one, audience_rows_limit=10_000) for one in filters]
-    found = {targeting_figures.name(one.element, {}): one for one in cost.costs(questions, answers, "bids")}
+    answers = [asked(of, element_query, audience_rows_limit=10_000) for element_query in filters]
+    by_name = {
+        targeting_figures.name(element_cost.element, {}): element_cost
+        for element_cost in cost.costs(questions, answers, "bids")
+    }
     frame = rows.to_pandas()
     there = frame[frame["country"].isin(["US", "DE"])]
     lost = there[there["browser"] == "Safari"]["bids"].sum()
-    change, share = found["not Safari"].change, found["not Safari"].share
+    change, share = by_name["not Safari"].change, by_name["not Safari"].share
     assert change.low < lost < change.high
     assert share.low < 100 * lost / there["bids"].sum() < share.high
-    without = [one for one in questions.whole.filters if one.name != "browser"]
-    two = [asked(of, one, audience_rows_limit=10_000).total_of("bids") for one in (without, filters[0])]
-    assert change.high - change.low < sum(one.high - one.low for one in two) / 1.5
+    without = [condition for condition in questions.whole.filters if condition.name != "browser"]
+    two = [
+        asked(of, element_query, audience_rows_limit=10_000).total_of("bids")
+        for element_query in (without, filters[0])
+    ]
+    assert change.high - change.low < sum(figure.high - figure.low for figure in two) / 1.5
 
 
 @pytest.mark.parametrize(
@@ -229,12 +245,12 @@ def test_answers_come_in_the_order_of_the_questions() -> None:
     """Whichever comes first, and the same question is asked once."""
     asked_for: list[int] = []
 
-    def ask(one: AudienceQuery) -> Audience:
-        asked_for.append(one.offset)
-        return Audience(None, None, None, Total({"n": one.offset}, 0))
+    def ask(audience_query: AudienceQuery) -> Audience:
+        asked_for.append(audience_query.offset)
+        return Audience(None, None, None, Total({"n": audience_query.offset}, 0))
 
     query_batch = QueryBatch(ask, [query(n) for n in (5, 3, 5, 4)])
-    assert [one.total.values["n"] for one in query_batch.answers()] == [5, 3, 5, 4]
+    assert [audience.total.values["n"] for audience in query_batch.answers()] == [5, 3, 5, 4]
     assert sorted(asked_for) == [3, 4, 5]
     assert query_batch.is_done
     assert query_batch.progress == (4, 4)
@@ -245,8 +261,8 @@ def test_questions_that_are_given_up() -> None:
     begun, go = threading.Semaphore(0), threading.Event()
     count: list[int] = []
 
-    def ask(one: AudienceQuery) -> Audience:
-        count.append(one.offset)
+    def ask(audience_query: AudienceQuery) -> Audience:
+        count.append(audience_query.offset)
         begun.release()
         go.wait()
         raise Abandoned("The caller is gone")
@@ -265,8 +281,8 @@ def test_questions_that_are_given_up() -> None:
 def test_a_failure_is_raised() -> None:
     """What one question fails with is raised, and no further one is begun for nothing."""
 
-    def ask(one: AudienceQuery) -> Audience:
-        if one.offset == 0:
+    def ask(audience_query: AudienceQuery) -> Audience:
+        if audience_query.offset == 0:
             raise InternalError("broken")
         return answer()
 

@@ -47,9 +47,13 @@ def of(request: pytest.FixtureRequest, own_home: Path):
     if request.param == "embedded":
         yield embedded(own_home, rows())
         return
-    with served(State({("demo", "inventory"): known(rows())})) as one:
+    with served(State({("demo", "inventory"): known(rows())})) as service:
         settings = Settings(
-            home=own_home, demo=True, base_url=one.address, reporting_token=TOKEN, slicers="demo/inventory"
+            home=own_home,
+            demo=True,
+            base_url=service.address,
+            reporting_token=TOKEN,
+            slicers="demo/inventory",
         )
         yield clients(settings)
 
@@ -73,12 +77,18 @@ def searched(of: Clients, days: int, limit: int = 10_000_000, to: dt.date = LAST
     before = question(first - dt.timedelta(days=60), first - dt.timedelta(days=1), limit)
     info = slicer(of)
     scope = DeadScope(info, {}, question(first, to, limit), before, "bids", NOW)
-    return DeadSearch(of.deals, lambda one: of.reporting.audience(one, info), scope).result()
+    return DeadSearch(of.deals, lambda query: of.reporting.audience(query, info), scope).result()
 
 
-def named(found: DeadResult) -> dict[str, tuple[tuple[int, ...], dt.date | None]]:
+def named(result: DeadResult) -> dict[str, tuple[tuple[int, ...], dt.date | None]]:
     """Of each dead target its packages, and its last day."""
-    return {one.target.kind.value(one.target.target): (one.target.packages, one.last) for one in found.dead}
+    return {
+        dead_target.target.kind.value(dead_target.target.target): (
+            dead_target.target.packages,
+            dead_target.last,
+        )
+        for dead_target in result.dead
+    }
 
 
 def sell(deals: Deals) -> None:
@@ -102,14 +112,14 @@ def test_values_without_a_bid(of: Clients) -> None:
     """In the last seven days: Austria, Opera and 160x600, whose last bid is twenty days old, Norway, whose
     rows have none, and Antarctica; not what is excluded, nor what a package that has ended targets."""
     sell(of.deals)
-    found = searched(of, 7)
-    assert named(found) == {
+    result = searched(of, 7)
+    assert named(result) == {
         "AT": ((1,), OLD), "NO": ((1,), None), "AQ": ((1, 2), None),
         "Opera": ((2,), OLD), "160x600": ((1,), OLD),
     }  # fmt: skip
-    assert (found.bids.is_exact, found.unproven, found.gaps) == (True, (), ())
-    assert sorted(found.packages) == [1, 2]
-    assert found.bids.days == 1
+    assert (result.bids.is_exact, result.unproven, result.gaps) == (True, (), ())
+    assert sorted(result.packages) == [1, 2]
+    assert result.bids.days == 1
 
 
 def test_against_pandas(of: Clients) -> None:
@@ -121,23 +131,23 @@ def test_against_pandas(of: Clients) -> None:
     browsers = frame.groupby("browser")["bids"].sum()
     sums = pd.concat([countries, sizes, browsers])
     targeted = ["US", "AT", "NO", "AQ", "FR", "728x90", "160x600", "Opera"]
-    assert set(named(searched(of, 30))) == {one for one in targeted if not sums.get(one, 0) > 0}
+    assert set(named(searched(of, 30))) == {code for code in targeted if not sums.get(code, 0) > 0}
 
 
 def test_days_without_data(of: Clients) -> None:
     """Where the report has nothing at all, no target is dead."""
     sell(of.deals)
-    found = searched(of, 7, to=LAST_DAY - dt.timedelta(days=40))
-    assert (found.dead, found.unproven, found.bids.has_data) == ((), (), False)
+    result = searched(of, 7, to=LAST_DAY - dt.timedelta(days=40))
+    assert (result.dead, result.unproven, result.bids.has_data) == ((), (), False)
 
 
 def test_a_key_field_without_values(own_home: Path) -> None:
     """A key field that the report leaves empty says nothing of its values: they are named as not checked."""
     of = embedded(own_home, rows(region=""))
     of.deals.create(SupplyPackage, package("One", {}, geo_targetings=(place("Lyon", "region"),)))
-    found = searched(of, 7)
-    assert found.dead == ()
-    assert found.gaps == ("Region: the report has no values for it in these days.",)
+    result = searched(of, 7)
+    assert result.dead == ()
+    assert result.gaps == ("Region: the report has no values for it in these days.",)
 
 
 def test_a_sample_proves_nothing(own_home: Path) -> None:
@@ -146,8 +156,8 @@ def test_a_sample_proves_nothing(own_home: Path) -> None:
     many = table().take(pa.array(draw.integers(0, len(ROWS), 40_000)))
     of = embedded(own_home, many)
     of.deals.create(SupplyPackage, package("One", {}, geo_targetings=(place("US"), place("AQ"))))
-    found = searched(of, 7, limit=10_000)
-    assert (found.dead, [one.target.value for one in found.unproven]) == ((), ["AQ"])
+    result = searched(of, 7, limit=10_000)
+    assert (result.dead, [dead_target.target.value for dead_target in result.unproven]) == ((), ["AQ"])
     assert named(searched(of, 7)) == {"AQ": ((1,), None)}
 
 
@@ -176,11 +186,14 @@ def test_what_can_not_be_checked(own_home: Path) -> None:
 
 def test_many_values_take_few_questions() -> None:
     """1,200 values of one key field take three questions, besides those for all bids and for any value."""
-    many = [IncludedTarget(KINDS[0], place(str(one)), "country", (str(one),), (1,)) for one in range(1_200)]
+    many = [
+        IncludedTarget(KINDS[0], place(str(number)), "country", (str(number),), (1,))
+        for number in range(1_200)
+    ]
     asked = questions(question(LAST_DAY, LAST_DAY), many)
-    assert [len(one.filters[0].value) for one in asked if one.split_by] == [VALUES, VALUES, 200]
+    assert [len(query.filters[0].value) for query in asked if query.split_by] == [VALUES, VALUES, 200]
     assert len(asked) == 5
-    assert all(time_key_field("day") not in one.split_by for one in asked)
+    assert all(time_key_field("day") not in query.split_by for query in asked)
 
 
 def test_a_search_that_fails_or_is_given_up(own_home: Path) -> None:
@@ -189,14 +202,14 @@ def test_a_search_that_fails_or_is_given_up(own_home: Path) -> None:
     sell(of.deals)
     scope = DeadScope(slicer(of), {}, question(OLD, LAST_DAY), None, "bids", NOW)
 
-    def broken(one: AudienceQuery):
+    def broken(query: AudienceQuery):
         raise InternalError("broken")
 
     with pytest.raises(InternalError, match="broken"):
         DeadSearch(of.deals, broken, scope).result()
     search, is_known = [], threading.Event()
 
-    def given_up(one: AudienceQuery):
+    def given_up(query: AudienceQuery):
         is_known.wait()
         search[0].cancel()
         raise Abandoned("The caller is gone")

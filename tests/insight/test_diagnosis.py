@@ -58,11 +58,11 @@ def rates(fall_at: int | None, left: float, days: int = DAYS) -> tuple[np.ndarra
 
 def test_a_fall_has_its_day_and_rates() -> None:
     """A rate of 20 % that halves on the 45th day is 20 % before and 10 % since, on that day."""
-    [found] = change_point.falls(*rates(44, 0.5))
-    assert found is not None
-    assert found.start == 44
-    assert (found.before, found.after) == pytest.approx((0.2, 0.1), rel=0.02)
-    assert found.chance < 0.001
+    [fall] = change_point.falls(*rates(44, 0.5))
+    assert fall is not None
+    assert fall.start == 44
+    assert (fall.before, fall.after) == pytest.approx((0.2, 0.1), rel=0.02)
+    assert fall.chance < 0.001
 
 
 @pytest.mark.parametrize(("fall_at", "left"), [(None, 1.0), (44, 0.8), (44, 1.6)])
@@ -83,8 +83,8 @@ def test_days_without_anything_hide_no_fall() -> None:
     outage alone, and one of the last days but one, are none."""
     counts, base = rates(44, 0.5)
     counts[0, [20, 21, 33]] = 0
-    [found] = change_point.falls(counts, base)
-    assert found is not None and found.start == 44 and found.chance < 0.001
+    [fall] = change_point.falls(counts, base)
+    assert fall is not None and fall.start == 44 and fall.chance < 0.001
     for days in ([20, 21, 33], [60, 61]):
         counts, base = rates(None, 1.0)
         counts[0, days] = 0
@@ -93,8 +93,8 @@ def test_days_without_anything_hide_no_fall() -> None:
 
 def test_the_last_days_without_anything_are_a_fall() -> None:
     """Nothing since the last four days is no outage that has ended."""
-    [found] = change_point.falls(*rates(DAYS - 4, 0.0))
-    assert found is not None and found.start == DAYS - 4
+    [fall] = change_point.falls(*rates(DAYS - 4, 0.0))
+    assert fall is not None and fall.start == DAYS - 4
 
 
 def test_a_drift_is_no_fall() -> None:
@@ -253,26 +253,26 @@ def test_a_cause_came_before(edits: list[tuple[int, str, str]], left: list[tuple
 )
 def test_what_was_taken_away(change: FieldChange, removed: list[tuple[object, ...]]) -> None:
     """The values by the kind of targeting; all but those that it is limited to; or everything there was."""
-    found = [(part.kind, part.values, part.is_rest, part.is_everything) for part in change.removals()]
-    assert found == removed
+    removals = [(part.kind, part.values, part.is_rest, part.is_everything) for part in change.removals()]
+    assert removals == removed
 
 
 def test_facts_of_a_raised_floor() -> None:
     """The fall, its chance, the price before with what it took, and how many bids the floor lets through."""
     bids = WinPrices(1.1, 1.3, 1.6, 40, 100, True)
-    found = diagnosis(WINS, Witnesses((RAISE,), (RAISED,), bids=bids), Decimal("2.40"), False)
-    assert found.title == "Floor raised"
-    assert found.findings[0] == (
+    facts = diagnosis(WINS, Witnesses((RAISE,), (RAISED,), bids=bids), Decimal("2.40"), False)
+    assert facts.title == "Floor raised"
+    assert facts.findings[0] == (
         "Impressions were 25.0 % of bids in the four weeks before 16 Nov 2026, and are 5.0 % since; "
         "the day is an estimate."
     )
-    assert found.findings[1] == (
+    assert facts.findings[1] == (
         "Of simulated deals that vary like this one without a change, 0.1 % or fewer fall so far."
     )
-    assert found.findings[2] == (
+    assert facts.findings[2] == (
         "16 Nov 2026: price of the deal: 1.20 → 2.40, which took away 90.0 % of what it had."
     )
-    assert found.findings[3] == (
+    assert facts.findings[3] == (
         "Its bids of the last 30 days: quartiles 1.10, 1.30 and 1.60 (averages of 40 groups). The floor of "
         "2.40 lets through less than a quarter of them."
     )
@@ -282,9 +282,9 @@ def test_facts_of_a_fixed_price() -> None:
     """What won in other deals, and how many of these wins cost the price or more."""
     others = WinPrices(1.1, 1.3, 1.6, 40, 100, True)
     outbid = Witnesses(losses=(Losses("102", 0.7, 0.9),), win_prices=others)
-    found = diagnosis(WINS, outbid, Decimal("1.20"), True)
-    assert found.title == "Fixed price too low"
-    assert found.findings[-1] == (
+    facts = diagnosis(WINS, outbid, Decimal("1.20"), True)
+    assert facts.title == "Fixed price too low"
+    assert facts.findings[-1] == (
         "Wins of other deals of its packages in the last 30 days: quartiles 1.10, 1.30 and 1.60 (averages of "
         "40 groups). The price of 1.20 is at or below what half to three quarters of them cost."
     )
@@ -302,17 +302,17 @@ def test_facts_of_a_fixed_price() -> None:
 )
 def test_no_price_is_proposed(witnesses: Witnesses, is_fixed: bool) -> None:
     """Whatever is wrong with a floor or a fixed price, there are facts, and no advice."""
-    found = diagnosis(WINS, witnesses, Decimal("2.40"), is_fixed)
-    assert "loor" in found.title or "price" in found.title
-    assert found.advice == ""
+    facts = diagnosis(WINS, witnesses, Decimal("2.40"), is_fixed)
+    assert "loor" in facts.title or "price" in facts.title
+    assert facts.advice == ""
 
 
 def test_no_advice_without_a_cause() -> None:
     """Where nothing explains the fall there are facts, and no advice."""
-    found = diagnosis(WINS, Witnesses(others={"seat": OtherDeals(1.02, False)}), Decimal(2), False)
-    assert (found.title, found.advice) == ("Impressions fell", "")
-    assert found.findings[-1] == "The same rate of other deals since: of its seat +2 %."
-    assert "No change of the deal, its packages or their lists is recorded around that day." in found.findings
+    facts = diagnosis(WINS, Witnesses(others={"seat": OtherDeals(1.02, False)}), Decimal(2), False)
+    assert (facts.title, facts.advice) == ("Impressions fell", "")
+    assert facts.findings[-1] == "The same rate of other deals since: of its seat +2 %."
+    assert "No change of the deal, its packages or their lists is recorded around that day." in facts.findings
     unknown = diagnosis(WINS, Witnesses(changes=None), Decimal(2), False)
     assert not any("Nothing was changed" in finding for finding in unknown.findings)
 
@@ -329,9 +329,9 @@ def test_changes_around_the_day_are_told() -> None:
 
 def test_a_change_of_unknown_size_is_a_fact() -> None:
     """Where the report can't say how much a change took away, it is told with its day, and is no cause."""
-    found = diagnosis(WINS, Witnesses((RAISE,), (replace(RAISED, lost=None),)), Decimal(2), False)
-    assert found.title == "Impressions fell"
-    assert found.findings[2] == (
+    facts = diagnosis(WINS, Witnesses((RAISE,), (replace(RAISED, lost=None),)), Decimal(2), False)
+    assert facts.title == "Impressions fell"
+    assert facts.findings[2] == (
         "16 Nov 2026: price of the deal: 1.20 → 2.40. How much that took away can't be computed."
     )
 
@@ -351,14 +351,14 @@ def test_share_between_two_prices() -> None:
 def test_planted_causes_are_named() -> None:
     """Of 112 made deals with one of 14 causes or none, nine of ten causes are named, few wrongly, although
     half of them have another change beside it, and nothing is claimed where nothing happened."""
-    made = bench()
-    population = made.made(np.random.default_rng(5), 112)
-    found = made.judged(population)
+    study = bench()
+    population = study.made(np.random.default_rng(5), 112)
+    judgments = study.judged(population)
     wanted = {
         deal: {"": "healthy", "unexplained": ""}.get(kind, kind)
         for deal, (kind, _) in population.causes.items()
     }
     broken = [deal for deal, kind in wanted.items() if kind != "healthy"]
-    assert np.mean([found[deal] == wanted[deal] for deal in broken]) >= 0.9
-    assert np.mean([found[deal] not in (wanted[deal], "", "healthy") for deal in broken]) <= 0.03
-    assert np.mean([found[deal] != "healthy" for deal in wanted if deal not in broken]) <= 0.02
+    assert np.mean([judgments[deal] == wanted[deal] for deal in broken]) >= 0.9
+    assert np.mean([judgments[deal] not in (wanted[deal], "", "healthy") for deal in broken]) <= 0.03
+    assert np.mean([judgments[deal] != "healthy" for deal in wanted if deal not in broken]) <= 0.02

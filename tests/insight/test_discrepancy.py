@@ -71,18 +71,18 @@ def test_the_step_and_the_day_are_right(planted: list[Planted]) -> None:
     """Of planted breaks nine of ten are named by their step, and within a day of their first common day."""
     broken = [one for one in planted if one.step]
     right = 0
-    for one in broken:
-        main = one.found.main
-        common = [day for day in one.found.days if day >= one.day]
-        is_there = main is not None and main.step == one.step and main.last is None
+    for planting in broken:
+        main = planting.found.main
+        common = [day for day in planting.found.days if day >= planting.day]
+        is_there = main is not None and main.step == planting.step and main.last is None
         right += bool(is_there and main and abs((main.first - common[0]).days) <= 1)
     assert right >= 0.9 * len(broken)
 
 
 def test_nothing_is_claimed_where_nothing_is(planted: list[Planted]) -> None:
     """Of histories without a break at most one of twenty has one named."""
-    quiet = [one for one in planted if not one.step]
-    claims = sum(one.found.main is not None for one in quiet)
+    quiet = [planting for planting in planted if not planting.step]
+    claims = sum(planting.found.main is not None for planting in quiet)
     assert claims <= 0.05 * len(quiet)
 
 
@@ -90,8 +90,8 @@ def test_a_level_within_the_settled_share_is_no_difference() -> None:
     """Sides that stay nine percent apart, with noise, are rarely said to differ; none is moved by a day."""
     draw = np.random.default_rng(9)
     histories = [history(draw, level=0.09).found for _ in range(HISTORIES // 3)]
-    assert sum(one.main is not None for one in histories) <= 0.05 * len(histories)
-    assert not [one for one in histories if one.shift]
+    assert sum(comparison.main is not None for comparison in histories) <= 0.05 * len(histories)
+    assert not [planting for planting in histories if planting.shift]
 
 
 @pytest.mark.parametrize("shift", [-1, 1])
@@ -99,10 +99,10 @@ def test_days_that_are_named_otherwise_are_moved(shift: int) -> None:
     """Where the buyer's days are ours of a day before or after, this is found, and the break beside it."""
     draw, right = np.random.default_rng(5), 0
     for _ in range(40):
-        one = history(draw, "bids", 0.6)
-        theirs = {step: np.roll(counts, -shift) for step, counts in one.theirs.items()}
-        found = compare(one.days, one.ours, theirs, TOLERANCE)
-        right += found.shift == shift and found.main is not None and found.main.step == "bids"
+        planting = history(draw, "bids", 0.6)
+        theirs = {step: np.roll(counts, -shift) for step, counts in planting.theirs.items()}
+        comparison = compare(planting.days, planting.ours, theirs, TOLERANCE)
+        right += comparison.shift == shift and comparison.main is not None and comparison.main.step == "bids"
     assert right >= 32
 
 

@@ -34,30 +34,30 @@ def series(level: Callable[[int], float], days: int = 68) -> dict[dt.date, float
 
 def around(history: int = 60) -> EvidenceDays:
     """The days around the change, with so many before it."""
-    found = evidence.days(SUNDAY, 0, CHANGED + 7 * DAY, CHANGED - history * DAY)
-    assert found is not None
-    return found
+    days = evidence.days(SUNDAY, 0, CHANGED + 7 * DAY, CHANGED - history * DAY)
+    assert days is not None
+    return days
 
 
 def test_a_week_on_both_sides_without_the_day_itself() -> None:
     """With a week after the change, the days are the seven before and the seven after its day."""
-    found = evidence.days(SUNDAY, 0, dt.date(2026, 11, 20))
-    assert found == EvidenceDays(
+    days = evidence.days(SUNDAY, 0, dt.date(2026, 11, 20))
+    assert days == EvidenceDays(
         (dt.date(2026, 10, 25), dt.date(2026, 10, 31)),
         (dt.date(2026, 11, 2), dt.date(2026, 11, 8)),
         (CHANGED - evidence.HISTORY * DAY, dt.date(2026, 10, 24)),
     )
-    assert all(before.weekday() == after.weekday() for before, after in found.pairs())
-    assert len(found.pairs()) == 7
+    assert all(before.weekday() == after.weekday() for before, after in days.pairs())
+    assert len(days.pairs()) == 7
 
 
 @pytest.mark.parametrize(("last", "count"), [(5, 4), (6, 5), (7, 6), (8, 7)])
 def test_fewer_days_have_the_same_weekdays(last: int, count: int) -> None:
     """With four to six days after it, those before are the same weekdays."""
-    found = evidence.days(SUNDAY, 0, dt.date(2026, 11, last))
-    assert found is not None and len(found.pairs()) == count
-    assert all(before.weekday() == after.weekday() for before, after in found.pairs())
-    assert found.before[1] < SUNDAY.date() < found.after[0]
+    days = evidence.days(SUNDAY, 0, dt.date(2026, 11, last))
+    assert days is not None and len(days.pairs()) == count
+    assert all(before.weekday() == after.weekday() for before, after in days.pairs())
+    assert days.before[1] < SUNDAY.date() < days.after[0]
 
 
 def test_too_early_and_in_the_zone_of_the_report() -> None:
@@ -71,10 +71,10 @@ def test_a_day_of_an_outage_before_the_change_is_no_pair() -> None:
     """Without a change, next to nothing on a day of the week before leaves six pairs, and no difference."""
     steady = series(lambda day: 1_000 * (1 + 0.03 * np.cos(2.4 * day)), 98)
     out = steady | {CHANGED - 3 * DAY: 20.0, CHANGED - 40 * DAY: 20.0}
-    found, usual = (evidence.difference(days, None, around(90)) for days in (out, steady))
-    assert found is not None and usual is not None
-    assert (found.pairs, usual.pairs) == (6, 7)
-    assert abs(found.value) < 0.02 and found.high < 0.05
+    broken, usual = (evidence.difference(days, None, around(90)) for days in (out, steady))
+    assert broken is not None and usual is not None
+    assert (broken.pairs, usual.pairs) == (6, 7)
+    assert abs(broken.value) < 0.02 and broken.high < 0.05
 
 
 def test_of_many_placebos_the_rank_is_the_range() -> None:
@@ -104,7 +104,7 @@ def test_only_who_was_there_and_not_changed_is_untouched() -> None:
     ]
     since = (SUNDAY - 7 * DAY).date()
     untouched = evidence.control_group(packages, deals, packages[0], since, 0)
-    assert [one.id for one in untouched] == [2]
+    assert [deal.id for deal in untouched] == [2]
     assert evidence.changed_with(packages[0], deals, since, 0) == [7]
     assert evidence.changed_with(packages[1], deals, since, 0) == []
 
@@ -113,9 +113,9 @@ def test_a_doubling_beside_what_stays_is_a_difference_of_one() -> None:
     """Figures that double on each weekday beside ones that vary a little differ by +100 %, beyond chance."""
     own = series(lambda n: (20.0 if n > 0 else 10.0) * (1 + n % 7))
     others = series(lambda n: 500.0 + n % 5)
-    found = evidence.difference(own, others, around())
-    assert found is not None and found.is_certain and found.as_large == 0
-    assert found.value == pytest.approx(1, abs=0.02) and found.pairs == 7
+    difference = evidence.difference(own, others, around())
+    assert difference is not None and difference.is_certain and difference.as_large == 0
+    assert difference.value == pytest.approx(1, abs=0.02) and difference.pairs == 7
 
 
 def test_placebos_are_the_same_difference_at_earlier_days() -> None:
@@ -126,11 +126,11 @@ def test_placebos_are_the_same_difference_at_earlier_days() -> None:
     logs = np.log([own[day] / others[day] for day in days])
     means = [np.mean(logs[at + 1 : at + 8]) - np.mean(logs[at - 7 : at]) for at in range(7, len(days) - 7)]
     placebos, value = np.array(means[:-8]), means[-1]
-    found = evidence.difference(own, others, around())
-    assert found is not None and found.placebos == len(placebos) == 46
-    assert found.as_large == np.sum(np.abs(placebos) >= abs(value))
-    assert found.value == pytest.approx(np.expm1(value))
-    lower, upper = (np.log1p(end) - value for end in (found.low, found.high))
+    difference = evidence.difference(own, others, around())
+    assert difference is not None and difference.placebos == len(placebos) == 46
+    assert difference.as_large == np.sum(np.abs(placebos) >= abs(value))
+    assert difference.value == pytest.approx(np.expm1(value))
+    lower, upper = (np.log1p(end) - value for end in (difference.low, difference.high))
     assert lower == pytest.approx(-upper)
     assert 1.96 < upper / np.sqrt(np.mean(placebos**2)) < stats.t(3).ppf(0.975)
 
@@ -138,7 +138,7 @@ def test_placebos_are_the_same_difference_at_earlier_days() -> None:
 def test_placebos_stay_away_from_other_changes() -> None:
     """A day on which something else was changed is in no placebo's days."""
     own = series(lambda n: 100.0 + n % 5)
-    assert (found := evidence.difference(own, None, around())) is not None and found.placebos == 46
+    assert (difference := evidence.difference(own, None, around())) is not None and difference.placebos == 46
     touched = evidence.difference(own, None, around(), {CHANGED - 30 * DAY})
     assert touched is not None and touched.placebos == 46 - 15
 
@@ -151,8 +151,8 @@ def test_too_little_history_says_nothing() -> None:
     gone = own | {CHANGED + n * DAY: 0.0 for n in range(1, 5)}
     assert evidence.difference(gone, None, around()) is None
     fewer = own | {CHANGED + n * DAY: 0.0 for n in range(1, 4)}
-    found = evidence.difference(fewer, None, around())
-    assert found is not None and found.pairs == 4
+    difference = evidence.difference(fewer, None, around())
+    assert difference is not None and difference.pairs == 4
 
 
 @pytest.mark.parametrize("name", NOISES)

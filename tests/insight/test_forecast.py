@@ -62,13 +62,13 @@ def test_bids_that_fall_to_nothing_are_not_forecast_below_it() -> None:
     rates = np.maximum(40 - 0.7 * np.arange(77), 0.2)
     for _ in range(200):
         counts = draw.poisson(rates)
-        found = forecast(days(*map(float, counts[:70])), dict.fromkeys(range(7), 1.0))
-        if math.isnan(found.low):
+        result = forecast(days(*map(float, counts[:70])), dict.fromkeys(range(7), 1.0))
+        if math.isnan(result.low):
             continue
-        assert 0 <= found.low <= found.value <= found.high
-        held.append(found.low <= counts[70:].sum() <= found.high)
+        assert 0 <= result.low <= result.value <= result.high
+        held.append(result.low <= counts[70:].sum() <= result.high)
     assert len(held) > 100 and np.mean(held) >= 0.8
-    assert forecast(days(*(-one for one in range(70))), dict.fromkeys(range(7), 1.0)).value < 0
+    assert forecast(days(*(-number for number in range(70))), dict.fromkeys(range(7), 1.0)).value < 0
 
 
 def test_the_zone_of_the_slicer() -> None:
@@ -78,8 +78,8 @@ def test_the_zone_of_the_slicer() -> None:
 
 def test_the_figure_of_a_period() -> None:
     """A Monday and two Saturdays of the last week, 14 and twice 9; too little history for a range."""
-    found = forecast(TWO_WEEKS, {0: 1, 5: 2})
-    assert found.value == 14 + 2 * 9 and math.isnan(found.low)
+    result = forecast(TWO_WEEKS, {0: 1, 5: 2})
+    assert result.value == 14 + 2 * 9 and math.isnan(result.low)
 
 
 def test_a_day_without_data_makes_no_estimate() -> None:
@@ -96,7 +96,7 @@ def test_the_range_is_that_of_past_forecasts() -> None:
     more; the same range, by what was known on each past day, is counted where it held."""
     draw = np.random.default_rng(4)
     figures = draw.lognormal(5, 0.2, 90)
-    found = forecast(days(*figures), {0: 1, 1: 1, 2: 1}, ahead=5)
+    result = forecast(days(*figures), {0: 1, 1: 1, 2: 1}, ahead=5)
     errors = []
     for origin in range(7, 90 - 5 - 3 + 1):
         week = figures[origin - 7 : origin]
@@ -104,31 +104,33 @@ def test_the_range_is_that_of_past_forecasts() -> None:
         errors.append(abs(np.log(figures[origin + 5 : origin + 8].sum() / meant)))
     side = sorted(errors)[math.ceil(0.95 * 77) + 1 - 1]
     assert len(errors) == 76
-    assert (np.log(found.high / found.value), np.log(found.value / found.low)) == pytest.approx((side, side))
+    assert (np.log(result.high / result.value), np.log(result.value / result.low)) == pytest.approx(
+        (side, side)
+    )
     held = []
     for origin in range(14 + 5 + 3 - 1, 76):
         before = sorted(errors[: origin - 7])
         rank = min(math.ceil(0.95 * (len(before) + 1)) + 1, len(before))
         held.append(errors[origin] <= before[rank - 1])
-    assert (found.hits, found.tests) == (sum(held), 55)
+    assert (result.hits, result.tests) == (sum(held), 55)
 
 
 def test_a_range_that_did_not_hold_is_none() -> None:
     """42 days of about 100, then every other week of about 800: too many past ranges did not hold, so that
     there is a figure alone."""
     levels = [100 * (8 if day >= 42 and day // 7 % 2 else 1) for day in range(70)]
-    found = forecast(
+    result = forecast(
         days(*(level + day % 3 for day, level in enumerate(levels))), dict.fromkeys(range(7), 1.0)
     )
-    assert found.value > 0 and math.isnan(found.low)
+    assert result.value > 0 and math.isnan(result.low)
 
 
 def test_a_trend_moves_the_forecast() -> None:
     """Of figures that grow by 1 % a day the forecast is not two weeks behind."""
     grown = [100 * 1.01**day * (1 + 0.02 * (-1) ** (day // 3)) for day in range(100)]
-    found = forecast(days(*grown[:93]), dict.fromkeys(range(7), 1.0))
-    assert found.value == pytest.approx(sum(grown[93:]), rel=0.02)
-    assert found.low < sum(grown[93:]) < found.high < 1.1 * found.value
+    result = forecast(days(*grown[:93]), dict.fromkeys(range(7), 1.0))
+    assert result.value == pytest.approx(sum(grown[93:]), rel=0.02)
+    assert result.low < sum(grown[93:]) < result.high < 1.1 * result.value
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -156,8 +158,8 @@ def of(request: pytest.FixtureRequest, own_home: Path):
     if request.param == "embedded":
         yield embedded(own_home, table)
         return
-    with served(State({("demo", "inventory"): known(table)})) as one:
-        place = {"base_url": one.address, "reporting_token": TOKEN, "slicers": "demo/inventory"}
+    with served(State({("demo", "inventory"): known(table)})) as service:
+        place = {"base_url": service.address, "reporting_token": TOKEN, "slicers": "demo/inventory"}
         yield clients(Settings(home=own_home, demo=True, **place))
 
 
@@ -166,7 +168,7 @@ def test_no_data_is_not_zero(of: Clients) -> None:
     start = LAST_DAY - dt.timedelta(days=2)
     filters = (Filter(name="country", value=("US",), match="equals"),)
     answer = asked(of, filters, start_date=start.isoformat(), split_by=("granularity_day",))
-    assert [one.figure for one in answer.by_day("bids", (start, LAST_DAY))] == [
+    assert [day_figure.figure for day_figure in answer.by_day("bids", (start, LAST_DAY))] == [
         Estimate(0),
         Estimate(None),
         Estimate(9),
@@ -184,8 +186,8 @@ def test_daily_wins_at_a_price() -> None:
     whole = replace(answer, total=Total({"wins": 40.0}, 2, (first, second)))
     prices = [Decimal("1.5"), None]
     period = (MONDAY, MONDAY + dt.timedelta(days=2))
-    found = seat_prices.daily_wins([answer, whole], prices, WinFields("win_cpm", "wins"), period)
-    assert [one.figure.value for one in found] == [30 * 80 / 40 + 40, 0.0, None]
+    daily = seat_prices.daily_wins([answer, whole], prices, WinFields("win_cpm", "wins"), period)
+    assert [day_figure.figure.value for day_figure in daily] == [30 * 80 / 40 + 40, 0.0, None]
 
 
 def all_of(figures: targeting_figures.Figures) -> dict[str, targeting_figures.Figures]:
@@ -202,8 +204,8 @@ def test_sentences() -> None:
         "ones could be tried, or held)."
     ]
     long = [(BIDS, days(*np.random.default_rng(1).uniform(90, 110, 90)))]
-    found = forecast(long[0][1], {0: 1.0}, ahead=310)
-    assert math.isnan(found.low)
+    result = forecast(long[0][1], {0: 1.0}, ahead=310)
+    assert math.isnan(result.low)
     soon = long[0][1][-1].day + dt.timedelta(days=1)
     start = dt.datetime.combine(soon, dt.time(), UTC)
     (sentence,) = targeting_figures.sentences(all_of(long), (start, start + dt.timedelta(days=7)), 0, shown)
@@ -234,7 +236,10 @@ def test_the_chart_marks_weekdays() -> None:
     """Mondays are named, weekends are lighter, and a day without data says so."""
     seen = (*TWO_WEEKS[:9], DayFigure(MONDAY + dt.timedelta(days=9), Estimate(None)))
     chart = bars.day_bars_figure(
-        [one.day for one in seen], [one.figure.value for one in seen], BIDS, Numbers()
+        [day_figure.day for day_figure in seen],
+        [day_figure.figure.value for day_figure in seen],
+        BIDS,
+        Numbers(),
     )
     assert chart.layout.xaxis.ticktext == ("Mon 2 Nov", "Mon 9 Nov")
     colors = chart.data[0].marker.color

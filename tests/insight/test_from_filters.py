@@ -28,9 +28,9 @@ def made(*filters: Filter) -> FromFilters:
     return from_filters(filters, SLICER, LISTS)
 
 
-def whys(found: FromFilters) -> list[tuple[tuple[str, ...], str]]:
+def whys(prefill: FromFilters) -> list[tuple[tuple[str, ...], str]]:
     """The values left out, and why."""
-    return [(one.filter.value, one.why) for one in found.left_out]
+    return [(omission.filter.value, omission.why) for omission in prefill.left_out]
 
 
 def test_values_become_targets() -> None:
@@ -40,14 +40,14 @@ def test_values_become_targets() -> None:
         no("agent.browser.name", "Safari"),
         only("requested_sizes", "300x250"),
     )
-    found = made(*filters, only("media_type", "video"))
-    assert found.targeting == Targeting(
+    prefill = made(*filters, only("media_type", "video"))
+    assert prefill.targeting == Targeting(
         geo_targetings=(GeoTarget(type="country", value="US"), GeoTarget(type="country", value="DE")),
         browser_targetings=(ValueTarget(value="Safari", is_excluded=True),),
         size_targetings=(SizeTarget(width=300, height=250),),
     )
-    assert (found.media_type, found.lists, found.left_out) == ("video", (), ())
-    assert {*report_filters(found.targeting, SLICER, LISTS).filters} == {*filters}
+    assert (prefill.media_type, prefill.lists, prefill.left_out) == ("video", (), ())
+    assert {*report_filters(prefill.targeting, SLICER, LISTS).filters} == {*filters}
 
 
 def test_domains_need_a_list() -> None:
@@ -55,7 +55,9 @@ def test_domains_need_a_list() -> None:
     there = made(only("site_domain", "b.example", "a.example"))
     assert there.targeting.domain_list_targetings == (ListTarget(id=4, is_excluded=False),)
     needed = made(no("site_domain", "a.example"), only("user.geo.country", "US"))
-    assert [(one.entries, one.is_excluded) for one in needed.lists] == [(("a.example",), True)]
+    assert [(needed_list.entries, needed_list.is_excluded) for needed_list in needed.lists] == [
+        (("a.example",), True)
+    ]
     whole = needed.with_lists([9])
     assert whole.domain_list_targetings == (ListTarget(id=9, is_excluded=True),)
     assert whole.geo_targetings == (GeoTarget(type="country", value="US"),)
@@ -63,9 +65,9 @@ def test_domains_need_a_list() -> None:
 
 def test_of_two_places_the_narrower_is_required() -> None:
     """A package has any of its places, so that Germany and Bavaria can't both be required; excluding can."""
-    found = made(only("user.geo.country", "DE"), only("user.geo.region", "BY"))
-    assert found.targeting.geo_targetings == (GeoTarget(type="region", value="BY"),)
-    assert whys(found) == [(("DE",), "a package has any of its places; it targets the region")]
+    prefill = made(only("user.geo.country", "DE"), only("user.geo.region", "BY"))
+    assert prefill.targeting.geo_targetings == (GeoTarget(type="region", value="BY"),)
+    assert whys(prefill) == [(("DE",), "a package has any of its places; it targets the region")]
     both = made(only("user.geo.country", "DE"), no("user.geo.region", "BY"))
     assert not both.left_out
     assert len(both.targeting.geo_targetings) == 2
@@ -99,6 +101,6 @@ def test_filters_on_one_field() -> None:
 )
 def test_what_is_left_out(one: Filter, why: str) -> None:
     """What a targeting can't say is left out with the reason, and nothing is made of it."""
-    found = made(one)
-    assert found.is_empty
-    assert [said.why.startswith(why) for said in found.left_out] == [True]
+    prefill = made(one)
+    assert prefill.is_empty
+    assert [said.why.startswith(why) for said in prefill.left_out] == [True]

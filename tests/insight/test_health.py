@@ -67,8 +67,8 @@ def test_a_deal_that_is_newer_than_the_report(
     entry = EntityChange(id=1, at=NOW, who="ada", action="changed", before={}, after=changes)
     context = replace(CONTEXT, history=lambda entity, number: [entry])
     new = deal(**{"created_at": NOW - 30 * DAY, **at})
-    found = health(new, context, seen())
-    assert f"{found.state}: {found.words}" == words
+    result = health(new, context, seen())
+    assert f"{result.state}: {result.words}" == words
     assert health(new, context, GOOD).state == "healthy"
 
 
@@ -96,14 +96,14 @@ def test_a_deal_that_is_newer_than_the_report(
 )
 def test_static_checks(one: DemandDeal, words: str) -> None:
     """What a deal says itself is checked first, whatever it delivered; what a service leaves out is not."""
-    found = health(one, CONTEXT, GOOD)
-    assert f"{found.state}: {found.words}" == words
+    result = health(one, CONTEXT, GOOD)
+    assert f"{result.state}: {result.words}" == words
 
 
 def test_a_fault_keeps_the_funnel() -> None:
     """What a deal with a fault delivered before is shown with it."""
-    found = health(deal(price=None), CONTEXT, GOOD)
-    assert found == DealHealth("attention", "No price", GOOD.steps["7"])
+    result = health(deal(price=None), CONTEXT, GOOD)
+    assert result == DealHealth("attention", "No price", GOOD.steps["7"])
 
 
 @pytest.mark.parametrize(
@@ -122,8 +122,8 @@ def test_a_fault_keeps_the_funnel() -> None:
 )
 def test_where_the_funnel_breaks(funnel: Funnels | None, words: str) -> None:
     """The first step at zero is named; no data, a sample and no report are not taken as zero."""
-    found = health(deal(), CONTEXT, funnel)
-    assert f"{found.state}: {found.words}" == words
+    result = health(deal(), CONTEXT, funnel)
+    assert f"{result.state}: {result.words}" == words
 
 
 def test_funnels_of_an_answer() -> None:
@@ -138,14 +138,14 @@ def test_funnels_of_an_answer() -> None:
     values = pd.DataFrame({"bids": [9.0, 4], "imps": [3.0, 0], "viewable_imps": [1.0, float("nan")]})
     names = pd.DataFrame({"deal": ["7", "8"]})
     answer = Audience(names, values, values, Total({}, 2, ("2026-11-21",)), precision=Precision(10, 10))
-    found = funnels(answer, fields, LAST)
-    assert found.steps["7"] == (
+    by_deal = funnels(answer, fields, LAST)
+    assert by_deal.steps["7"] == (
         FunnelStep("bids", 9),
         FunnelStep("impressions", 3),
         FunnelStep("viewable impressions", 1),
     )
-    assert found.steps["8"] == (FunnelStep("bids", 4), FunnelStep("impressions", 0))
-    assert (found.has_data, found.is_exact) == (True, True)
+    assert by_deal.steps["8"] == (FunnelStep("bids", 4), FunnelStep("impressions", 0))
+    assert (by_deal.has_data, by_deal.is_exact) == (True, True)
     part = funnels(Audience(names, values, values, Total({}, 2), precision=Precision(5, 10)), fields, LAST)
     assert not part.is_exact
     nothing = funnels(Audience(names[:0], values[:0], values[:0], Total({}, 0)), fields, LAST)
@@ -164,5 +164,5 @@ def test_shares_of_the_step_before() -> None:
 
 def test_a_price_is_no_reason() -> None:
     """A deal that bids and wins nothing is said to, whatever its price: a floor that is low loses nothing."""
-    found = health(deal(), CONTEXT, seen(100, 0, 0))
-    assert (found.state, found.words) == ("attention", "Bids, no impressions")
+    result = health(deal(), CONTEXT, seen(100, 0, 0))
+    assert (result.state, result.words) == ("attention", "Bids, no impressions")

@@ -40,9 +40,9 @@ def test_a_raised_floor_with_the_bids_that_it_keeps_out() -> None:
     """A floor from 1.20 to 2.00 keeps out two thirds of the bids, and two thirds are gone."""
     small = world(CHEAP_LOST)
     small.change("demand_deals", 1, AT, "price", "1.20", "2.00")
-    found = small.health()
-    assert (found.state, found.words) == ("attention", "Floor raised")
-    assert any("1.20 → 2.00, which took away 66.7 % of what it had" in finding for finding in found.findings)
+    health = small.health()
+    assert (health.state, health.words) == ("attention", "Floor raised")
+    assert any("1.20 → 2.00, which took away 66.7 % of what it had" in finding for finding in health.findings)
 
 
 @pytest.mark.parametrize("at", [AT, AT + 1])
@@ -77,8 +77,8 @@ def test_a_floor_that_can_not_carry_the_fall(edits: list[tuple[int, str, str]], 
     small = world(CHEAP_LOST)
     for at, before, after in edits:
         small.change("demand_deals", 1, at, "price", before, after)
-    found = small.health()
-    assert (found.words, found.advice) == (title, "")
+    health = small.health()
+    assert (health.words, health.advice) == (title, "")
 
 
 @pytest.mark.parametrize(
@@ -94,15 +94,15 @@ def test_what_only_gave_something_is_no_cause(
     """A targeting that was widened, or a package more, while the whole package fell by 90 %."""
     small = world(FEWER_REQUESTS, {"2": FEWER_REQUESTS})
     small.change(*entity, AT, field, before, after)
-    found = small.health()
-    assert (found.words, found.advice) == ("The package's deals fell", "")
+    health = small.health()
+    assert (health.words, health.advice) == ("The package's deals fell", "")
 
 
 def test_a_site_that_fell() -> None:
     """A deal lost what it had on one site, where all others lost it too: the site is named with its fall."""
     gone = {"bid_requests cheap.example": since(World(), AT, 0.02)}
-    found = world(gone, {str(deal): gone for deal in (2, 3, 5)}).health()
-    assert "on cheap.example" in found.findings[-1]
+    health = world(gone, {str(deal): gone for deal in (2, 3, 5)}).health()
+    assert "on cheap.example" in health.findings[-1]
 
 
 def put_back(days_ago: int, left_since: float, price: str = "1.20") -> World:
@@ -118,11 +118,11 @@ def put_back(days_ago: int, left_since: float, price: str = "1.20") -> World:
 @pytest.mark.parametrize("days_ago", [0, 1, 3])
 def test_a_repair_waits_for_four_days(days_ago: int) -> None:
     """A floor that was put back needs no attention until there are four days to judge it by."""
-    found = put_back(days_ago, 0.0).health()
-    assert (found.state, found.words, found.advice) == ("unknown", "Put back to 1.20", "")
+    health = put_back(days_ago, 0.0).health()
+    assert (health.state, health.words, health.advice) == ("unknown", "Put back to 1.20", "")
     now = dt.datetime(2026, 11, 24, 12, tzinfo=dt.UTC)
     day = "today" if days_ago == 0 else f"on {24 - days_ago} Nov 2026"
-    assert found.repair_sentence(now) == f"Put back to 1.20 {day}, 09:00; judged after four days."
+    assert health.repair_sentence(now) == f"Put back to 1.20 {day}, 09:00; judged after four days."
 
 
 def test_a_floor_that_was_lowered_by_a_part() -> None:
@@ -137,9 +137,9 @@ def test_a_repair_that_helped() -> None:
 
 def test_a_repair_that_did_not_help() -> None:
     """After six days without a change, it is still to be looked at, and the floor is not blamed."""
-    found = put_back(6, 0.0).health()
-    assert (found.state, found.words, found.advice) == ("attention", "Repaired, still down", "")
-    assert found.findings[0].startswith("Put back to 1.20 on 18 Nov 2026: since then the rate is")
+    health = put_back(6, 0.0).health()
+    assert (health.state, health.words, health.advice) == ("attention", "Repaired, still down", "")
+    assert health.findings[0].startswith("Put back to 1.20 on 18 Nov 2026: since then the rate is")
 
 
 def test_a_deal_that_never_won_before_it_ended() -> None:
@@ -147,10 +147,10 @@ def test_a_deal_that_never_won_before_it_ended() -> None:
     small = world({"imps": np.zeros(World().days)})
     ended = dt.datetime(2026, 11, 20, tzinfo=dt.UTC)
     small.packages[1] = small.packages[1].model_copy(update={"end_date": ended})
-    found = small.health()
-    assert (found.state, found.words) == ("idle", "Ended, never won")
-    assert found.findings[0].endswith("bids in its last days of the report, and no impressions.")
-    assert found.steps == (), "a funnel would be read as that of the days that health is about"
+    health = small.health()
+    assert (health.state, health.words) == ("idle", "Ended, never won")
+    assert health.findings[0].endswith("bids in its last days of the report, and no impressions.")
+    assert health.steps == (), "a funnel would be read as that of the days that health is about"
     assert small.health(2).words == "Ended"
 
 
@@ -164,8 +164,8 @@ def test_a_goal_that_is_not_met(units: int, state: str) -> None:
         "end_date": dt.datetime(2026, 12, 10, tzinfo=dt.UTC),
     }
     small.packages[8] = small.packages[8].model_copy(update=dates)
-    found = small.health(8)
-    assert (found.state, found.words) == (state, "Behind its goal" if state == "attention" else "Delivers")
+    health = small.health(8)
+    assert (health.state, health.words) == (state, "Behind its goal" if state == "attention" else "Delivers")
 
 
 class Counts:
@@ -192,6 +192,6 @@ class Counts:
 )
 def test_a_buyer_who_counts_otherwise(days: int, part: float, title: str) -> None:
     """31 % fewer since twelve days need attention; 3 % do not, nor do the newest days, which may be late."""
-    found = world().health(buyer_counts=Counts(days, part))
-    assert found.words == title
-    assert found.state == ("healthy" if title == "Delivers" else "attention")
+    health = world().health(buyer_counts=Counts(days, part))
+    assert health.words == title
+    assert health.state == ("healthy" if title == "Delivers" else "attention")

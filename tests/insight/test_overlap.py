@@ -30,9 +30,13 @@ def of(request: pytest.FixtureRequest, own_home: Path):
     if request.param == "embedded":
         yield embedded(own_home)
         return
-    with served(State({("demo", "inventory"): known()})) as one:
+    with served(State({("demo", "inventory"): known()})) as service:
         settings = Settings(
-            home=own_home, demo=True, base_url=one.address, reporting_token=TOKEN, slicers="demo/inventory"
+            home=own_home,
+            demo=True,
+            base_url=service.address,
+            reporting_token=TOKEN,
+            slicers="demo/inventory",
         )
         yield clients(settings)
 
@@ -42,7 +46,7 @@ def test_what_pairs_share_by_hand(of: Clients) -> None:
     filters = [report_filters(package, slicer(of), {}).filters for package in PACKAGES]
     answers = [asked(of, question) for question in questions(filters)]
     process_lock, pairs = overlaps(answers, len(PACKAGES), "bids")
-    assert [one.value for one in process_lock] == [98, 154, 38, 78]
+    assert [figure.value for figure in process_lock] == [98, 154, 38, 78]
     shared = {(pair.first, pair.second): pair.volume.value for pair in pairs}
     assert shared == {(0, 1): 60, (0, 2): 10, (0, 3): 0, (1, 2): 30, (1, 3): 70, (2, 3): 8}
     assert (pairs[0].of_first.value, pairs[0].of_second.value) == (100 * 60 / 98, 100 * 60 / 154)

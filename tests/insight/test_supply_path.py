@@ -64,8 +64,8 @@ def of(request: pytest.FixtureRequest, desk: Clients, own_deals_home: Path) -> I
     fields = tuple({"name": field.name, "description": field.description} for field in DEFINITION.key_fields)
     bids = ({"name": "bids", "description": "Bids"},)
     known = CachedSlicer("", fields, bids, (), sold_rows().to_pandas(), {})
-    with served(State({("demo", SOLD): known})) as one:
-        remote = {"base_url": one.address, "reporting_token": TOKEN, "slicers": f"demo/{SOLD}"}
+    with served(State({("demo", SOLD): known})) as service:
+        remote = {"base_url": service.address, "reporting_token": TOKEN, "slicers": f"demo/{SOLD}"}
         yield report(clients(Settings(home=own_deals_home, demo=True, **remote)))
 
 
@@ -156,10 +156,10 @@ def test_the_list_of_files(visit: Visit, desk: Clients) -> None:
     """The files are listed, ours first; one opens with its lines, and can be removed."""
     desk.supply_files.add([("cats.example.ads.txt", b"rival.example, 1, DIRECT\nbroken")])
     assert listed(visit("lists", lists_kind="Supply files"))[0] == US
-    [number] = [one.id for one in desk.supply_files.files("cats")[1]]
+    [number] = [supply_file.id for supply_file in desk.supply_files.files("cats")[1]]
     drawer = visit("lists", list=f"supply_files-{number}")
     assert any("1 line could not be read" in markdown.value for markdown in drawer.markdown)
     clean(drawer.button(key="supply_remove").click().run())
-    assert [one.domain for one in desk.supply_files.files()[1]] == [US, "news.example"]
+    assert [supply_file.domain for supply_file in desk.supply_files.files()[1]] == [US, "news.example"]
     viewer = visit("lists", "viewer", list=f"supply_files-{desk.supply_files.files('news')[1][0].id}")
     assert "supply_remove" not in {button.key for button in viewer.button}

@@ -76,10 +76,10 @@ def of(request: pytest.FixtureRequest, own_home: Path):
             writer.commit("made for the tests", "wins")
         yield clients(Settings(home=own_home, demo=True))
         return
-    with served(State({("demo", "wins"): KNOWN})) as one:
+    with served(State({("demo", "wins"): KNOWN})) as service:
         yield clients(
             Settings(
-                home=own_home, demo=True, base_url=one.address, reporting_token=TOKEN, slicers="demo/wins"
+                home=own_home, demo=True, base_url=service.address, reporting_token=TOKEN, slicers="demo/wins"
             )
         )
 
@@ -92,8 +92,8 @@ def test_quartiles_by_hand(of: Clients) -> None:
     assert fields == FIELDS
     query = win_question(QUERY, slicer, fields)
     assert query.split_by == ("site", "granularity_day")
-    found = win_prices(of.reporting.audience(query, slicer), fields)
-    assert found == WinPrices(2.0, 2.0, 3.0, 5, 100.0, is_exact=True)
+    quartiles = win_prices(of.reporting.audience(query, slicer), fields)
+    assert quartiles == WinPrices(2.0, 2.0, 3.0, 5, 100.0, is_exact=True)
 
 
 def answer(*groups: tuple[float, float], whole: float | None = None, read: int = 10) -> Audience:
@@ -107,15 +107,15 @@ def answer(*groups: tuple[float, float], whole: float | None = None, read: int =
 
 def test_edges_of_the_quartiles() -> None:
     """Four equal groups: the first reaches a quarter, the second half, the third three quarters."""
-    found = win_prices(answer((4, 1), (1, 1), (3, 1), (2, 1)), FIELDS)
-    assert found is not None
-    assert (found.low, found.median, found.high) == (1, 2, 3)
+    quartiles = win_prices(answer((4, 1), (1, 1), (3, 1), (2, 1)), FIELDS)
+    assert quartiles is not None
+    assert (quartiles.low, quartiles.median, quartiles.high) == (1, 2, 3)
 
 
 def test_what_does_not_count() -> None:
     """Groups without a win or a CPM don't count; the rest of the wins and a sample are said."""
-    found = win_prices(answer((5, 30), (9, 0), (float("nan"), 2), whole=60, read=5), FIELDS)
-    assert found == WinPrices(5, 5, 5, 1, 50.0, is_exact=False)
+    quartiles = win_prices(answer((5, 30), (9, 0), (float("nan"), 2), whole=60, read=5), FIELDS)
+    assert quartiles == WinPrices(5, 5, 5, 1, 50.0, is_exact=False)
     assert win_prices(answer((9, 0)), FIELDS) is None
 
 

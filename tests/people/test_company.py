@@ -88,10 +88,10 @@ def test_a_rule_matches_a_value_or_a_list_with_it() -> None:
 
 def test_the_first_rule_gives_the_role_and_all_give_grants() -> None:
     """Role and deals are those of the first rule that matches; the grants are those of all, each once."""
-    found = rights(RULES, {"groups": ["readers", "traders"]})
-    assert found is not None
-    assert (found.role, found.deals) == ("manager", DealsGrant.parse("write:3,7"))
-    assert [str(grant) for grant in found.grants] == ["acme", "other/auctions", "news"]
+    granted = rights(RULES, {"groups": ["readers", "traders"]})
+    assert granted is not None
+    assert (granted.role, granted.deals) == ("manager", DealsGrant.parse("write:3,7"))
+    assert [str(grant) for grant in granted.grants] == ["acme", "other/auctions", "news"]
     assert rights(RULES, {"groups": "staff"}) is None
 
 
@@ -104,11 +104,11 @@ def test_a_rule_that_can_not_be(role: Any, grants: tuple[str, ...], deals: str) 
 
 def test_a_new_account_is_a_new_person(company: Company, people: People) -> None:
     """The first sign-in adds a person of the name that the claim gives, with the rights of the rules."""
-    found = company.arrive(claims())
-    assert found == people.get("bea@corp.example")
-    assert (found.name, found.role, found.company) == ("Bea Buyer", "manager", ISSUER)
-    assert found.grants == (Grant("acme"), Grant("other", "auctions"))
-    assert found.deals == DealsGrant.parse("write:3,7")
+    person = company.arrive(claims())
+    assert person == people.get("bea@corp.example")
+    assert (person.name, person.role, person.company) == ("Bea Buyer", "manager", ISSUER)
+    assert person.grants == (Grant("acme"), Grant("other", "auctions"))
+    assert person.deals == DealsGrant.parse("write:3,7")
     assert people.check("bea@corp.example", "") is None, "there is no password"
 
 
@@ -242,8 +242,8 @@ def test_an_account_without_a_name(company: Company, people: People, given: dict
 def test_names_that_can_not_be_shown_or_stored(people: People, clock: Clock) -> None:
     """A name with a line break is left out; a user name in other letters gets hyphens."""
     company = Company(people, ISSUER, CLIENT, RULES, "preferred_username", clock=clock)
-    found = company.arrive(claims(preferred_username="CORP\\Béa B", name="Bea\nBuyer", email="no address"))
-    assert (found.username, found.name, found.email) == ("corp-b-a-b", "corp-b-a-b", None)
+    person = company.arrive(claims(preferred_username="CORP\\Béa B", name="Bea\nBuyer", email="no address"))
+    assert (person.username, person.name, person.email) == ("corp-b-a-b", "corp-b-a-b", None)
 
 
 def test_blocking(company: Company, access: Access, people: People) -> None:

@@ -40,8 +40,8 @@ def cookies(sessions: Sessions) -> Cookies:
 def test_the_session_cookie_says_who_is_signed_in(cookies: Cookies, sessions: Sessions) -> None:
     """A `Cookie` header with the session cookie names the person, until the sign-in ends."""
     header = f"other=1; {cookies.session_name}={cookies.session_value(ADA)}"
-    found = cookies.person(header)
-    assert found is not None and found.username == "ada"
+    person = cookies.person(header)
+    assert person is not None and person.username == "ada"
     sessions.end("ada", ENDS)
     assert cookies.person(header) is None
 
@@ -52,8 +52,8 @@ def test_a_browser_is_signed_in_before_it_has_its_session_cookie(sessions: Sessi
     cookies = Cookies(KEY, sessions, lambda: now[0])
     mine, other = (f"{cookies.browser_name}={cookies.browser_value()}" for _ in range(2))
     cookies.remember({cookies.browser_name: mine.partition("=")[2]}, ADA)
-    found = cookies.person(mine)
-    assert found is not None and found.username == "ada"
+    person = cookies.person(mine)
+    assert person is not None and person.username == "ada"
     assert cookies.person(other) is None
     now[0] += 60
     assert cookies.person(mine) is None
@@ -90,15 +90,17 @@ def test_a_code_is_of_use_in_its_browser_once_and_for_a_minute(people: People, s
     now = [NOW]
     cookies = Cookies(KEY, sessions, lambda: now[0])
     values, others = ({cookies.browser_name: cookies.browser_value()} for _ in range(2))
-    mine, theirs = (f"{cookies.browser_name}={one[cookies.browser_name]}" for one in (values, others))
+    mine, theirs = (
+        f"{cookies.browser_name}={cookie_values[cookies.browser_name]}" for cookie_values in (values, others)
+    )
     code = cookies.code(values, ADA)
     for header, text in ((theirs, code), ("", code), (mine, ""), (mine, cookies.session_value(ADA))):
         assert cookies.exchange(header, text) is None
-    found = cookies.exchange(mine, code)
-    assert found is not None
-    assert cookies.sign_in({name: value for name, (value, _) in found.items()}) == ADA
-    assert found[cookies.session_name][1] == ENDS - NOW
-    assert cookies.device("ada", {name: value for name, (value, _) in found.items()})
+    exchanged = cookies.exchange(mine, code)
+    assert exchanged is not None
+    assert cookies.sign_in({name: value for name, (value, _) in exchanged.items()}) == ADA
+    assert exchanged[cookies.session_name][1] == ENDS - NOW
+    assert cookies.device("ada", {name: value for name, (value, _) in exchanged.items()})
     another_desk = Cookies(KEY, Sessions(people, lambda: NOW), lambda: NOW)
     assert another_desk.exchange(mine, code) is None, "it was used"
     late = cookies.code(values, ADA)
@@ -122,6 +124,6 @@ def test_a_browser_knows_who_signed_in_with_it(cookies: Cookies) -> None:
     for number in range(8):
         value = cookies.browser_value(cookies.browser(values), f"p{number}")
         values = {cookies.browser_name: value}
-    found = cookies.browser(values)
-    assert found is not None and found.id == first.id and len(found.name_digests) == 8
+    browser = cookies.browser(values)
+    assert browser is not None and browser.id == first.id and len(browser.name_digests) == 8
     assert not cookies.device("ada", values)

@@ -117,21 +117,21 @@ def test_what_one_desk_takes_away_the_other_knows(
 ) -> None:
     """A role, a grant or a person that is gone at one desk is gone at the other with the next look."""
     people.grant("ada", [Grant("demo")])
-    found = other.person("ada", ENDS)
-    assert found and found.may_see("demo")
+    person = other.person("ada", ENDS)
+    assert person and person.may_see("demo")
     people.revoke("ada", [Grant("demo")])
-    found = other.person("ada", ENDS)
-    assert found and not found.may_see("demo")
+    person = other.person("ada", ENDS)
+    assert person and not person.may_see("demo")
     people.remove("ada")
     assert other.person("ada", ENDS) is None
 
 
 def test_the_key_of_cookies_is_the_same_at_every_desk(people: People, other: Sessions) -> None:
     """It is made once, of 32 random bytes, whoever asks first; another installation has another one."""
-    found = {secret(one, "cookie") for one in (people.engine, other._scope.engine)}
-    assert [len(key) for key in found] == [43]
-    assert secret(people.engine, "another") not in found
-    assert public_name("tranche", *found) == public_name("tranche", *found) != public_name("tranche", "x")
+    keys = {secret(engine, "cookie") for engine in (people.engine, other._scope.engine)}
+    assert [len(key) for key in keys] == [43]
+    assert secret(people.engine, "another") not in keys
+    assert public_name("tranche", *keys) == public_name("tranche", *keys) != public_name("tranche", "x")
 
 
 def test_desks_that_start_together_have_one_key(database_url: str, people: People) -> None:

@@ -145,7 +145,7 @@ def test_countries(reporting: Reporting) -> None:
 def test_corbyn_by_hour(reporting: Reporting) -> None:
     """5.5: edits by people of pages about Corbyn, by hour of 12 September."""
     answer = ask(reporting, split_by=("granularity_hour",), filters=CORBYN, **THE_12TH)
-    expected = [(f"2015-09-12 {hour:02}:00", *found) for hour, found in HOURS.items()]
+    expected = [(f"2015-09-12 {hour:02}:00", *sums) for hour, sums in HOURS.items()]
     assert lines(answer, "edits", "added") == expected
 
 
@@ -156,18 +156,18 @@ def test_corbyn_in_another_zone(reporting: Reporting, zone: int) -> None:
     answer = ask(reporting, split_by=("granularity_hour",), filters=CORBYN, **fields)
     start = pd.Timestamp("2015-09-12")
     moved = {
-        f"{start + pd.Timedelta(hours=hour + zone):%Y-%m-%d %H:00}": found for hour, found in HOURS.items()
+        f"{start + pd.Timedelta(hours=hour + zone):%Y-%m-%d %H:00}": sums for hour, sums in HOURS.items()
     }
-    found = {name: tuple(values) for name, *values in lines(answer, "edits", "added")}
-    assert {name: found[name] for name in moved} == moved
+    by_hour = {name: tuple(values) for name, *values in lines(answer, "edits", "added")}
+    assert {name: by_hour[name] for name in moved} == moved
 
 
 def test_days(reporting: Reporting) -> None:
     """5.6: rows on 12 September and on other days."""
     answer = ask(reporting, split_by=("granularity_day",))
-    found = dict(lines(answer, "edits"))
-    assert found.pop("2015-09-12") == 39199
-    assert sum(found.values()) == 45
+    by_day = dict(lines(answer, "edits"))
+    assert by_day.pop("2015-09-12") == 39199
+    assert sum(by_day.values()) == 45
     assert (answer.total.dates[0], answer.total.dates[-1]) == ("2015-09-08", "2015-11-01")
 
 

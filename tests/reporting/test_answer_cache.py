@@ -81,9 +81,10 @@ def test_at_once() -> None:
         computed.append(answer(1))
         return computed[-1], True
 
-    found: list[Audience] = []
+    audiences: list[Audience] = []
     threads = [
-        threading.Thread(target=lambda: found.append(cache.get("a", compute, Deadline()))) for _ in range(4)
+        threading.Thread(target=lambda: audiences.append(cache.get("a", compute, Deadline())))
+        for _ in range(4)
     ]
     threads[0].start()
     assert begun.wait(SECONDS)
@@ -93,7 +94,7 @@ def test_at_once() -> None:
     for thread in threads:
         thread.join(SECONDS)
     assert len(computed) == 1
-    assert [one is computed[0] for one in found] == [True] * 4
+    assert [audience is computed[0] for audience in audiences] == [True] * 4
 
 
 def test_a_failure_is_its_own() -> None:
@@ -109,10 +110,10 @@ def test_a_failure_is_its_own() -> None:
         with pytest.raises(Abandoned):
             cache.get("a", fail, Deadline())
 
-    found: list[Audience] = []
+    audiences: list[Audience] = []
     threads = [
         threading.Thread(target=first),
-        threading.Thread(target=lambda: found.append(cache.get("a", lasting(7), Deadline()))),
+        threading.Thread(target=lambda: audiences.append(cache.get("a", lasting(7), Deadline()))),
     ]
     threads[0].start()
     assert begun.wait(SECONDS)
@@ -120,7 +121,7 @@ def test_a_failure_is_its_own() -> None:
     may_end.set()
     for thread in threads:
         thread.join(SECONDS)
-    assert [len(one) for one in found] == [7]
+    assert [len(audience) for audience in audiences] == [7]
 
 
 def test_who_waits_has_a_deadline_of_their_own() -> None:

@@ -87,8 +87,8 @@ def test_both_read_the_same(body: dict[str, Any], split: int) -> None:
     assert rows.total == columns.total
     assert (rows.confidence_range is None) == (columns.confidence_range is None)
     if rows.confidence_range is not None and columns.confidence_range is not None:
-        assert [float(one) for one in columns.confidence_range] == [
-            float(one) for one in rows.confidence_range
+        assert [float(end) for end in columns.confidence_range] == [
+            float(end) for end in rows.confidence_range
         ]
 
 

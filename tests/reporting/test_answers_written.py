@@ -57,7 +57,7 @@ def by_rows(audience: Audience) -> bytes:
     rows = []
     for place in range(len(audience)):
         data = [
-            {"name": name} | {key: found[name][place] for key, found in cells.items() if name in found}
+            {"name": name} | {key: column[name][place] for key, column in cells.items() if name in column}
             for name in audience.values
         ]
         row: dict[str, Any] = {"data": data, "name": list(audience.names.iloc[place])}

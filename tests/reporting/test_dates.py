@@ -149,8 +149,8 @@ def _text(granularity: Granularity, hour: int) -> str:
 @given(hours=HOURS)
 def test_time_key_fields_against_datetime(granularity: Granularity, hours: list[int]) -> None:
     """The text of every hour is the one that datetime and isocalendar give, for none, one or many hours."""
-    found = GRANULARITIES[granularity].write(np.array(hours, dtype=np.int64))
-    assert found.tolist() == [_text(granularity, hour) for hour in hours]
+    texts = GRANULARITIES[granularity].write(np.array(hours, dtype=np.int64))
+    assert texts.tolist() == [_text(granularity, hour) for hour in hours]
 
 
 def test_weeks_at_the_turn_of_the_year() -> None:

@@ -21,8 +21,8 @@ def test_a_sum_has_the_same_digits_in_any_order() -> None:
     amounts = np.random.default_rng(3).integers(1, 10**7, 1_000_000) / 10**6
     orders = [amounts, amounts[::-1], np.sort(amounts)]
     sums = [of.cumsum()[-1] for of in orders] + [of.reshape(1000, -1).sum(axis=1).sum() for of in orders]
-    assert len({repr(float(one)) for one in sums}) > 1
-    exact = round(float(sum(round(one * 10**6) for one in amounts.tolist())) / 10**6, 6)
+    assert len({repr(float(total)) for total in sums}) > 1
+    exact = round(float(sum(round(amount * 10**6) for amount in amounts.tolist())) / 10**6, 6)
     assert set(settle(np.array(sums)).tolist()) == {exact}
 
 
@@ -65,10 +65,12 @@ def test_a_sum_beyond_whole_numbers_does_not_claim_to_be_exact(large) -> None:
     and files; sums below stay whole numbers without a range."""
     answer = asked(large, (), split_by=("country",))
     truth = {"US": 3 * (2**53 - 2), "DE": 24, "FR": 78}
-    for one in (answer, as_arrow.decode(as_arrow.encode(answer))):
-        found = dict(zip(one.names["country"], one.values["bids"], strict=True))
-        assert found == {"US": float(truth["US"]), "DE": 24, "FR": 78}
-        for name, low, high in zip(one.names["country"], one.low["bids"], one.high["bids"], strict=True):
+    for audience in (answer, as_arrow.decode(as_arrow.encode(answer))):
+        bids_by_country = dict(zip(audience.names["country"], audience.values["bids"], strict=True))
+        assert bids_by_country == {"US": float(truth["US"]), "DE": 24, "FR": 78}
+        for name, low, high in zip(
+            audience.names["country"], audience.low["bids"], audience.high["bids"], strict=True
+        ):
             assert int(low) <= truth[name] <= int(high)
             assert (low < high) == (name == "US")
     rows = orjson.loads(b"".join(as_json.encode(answer)))["rows"]

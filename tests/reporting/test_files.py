@@ -79,8 +79,8 @@ def _read(text: str, delimiter: str) -> list[list[str]]:
     return list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
 
 
-def _is_blank(one: str) -> bool:
-    return one.isspace() or unicodedata.category(one) in {"Cc", "Cf", "Zs", "Zl", "Zp"}
+def _is_blank(character: str) -> bool:
+    return character.isspace() or unicodedata.category(character) in {"Cc", "Cf", "Zs", "Zl", "Zp"}
 
 
 def _is_run(text: str) -> bool:
@@ -149,8 +149,8 @@ def test_any_text_survives(export_format: ExportFormat, delimiter: str, texts: l
     """Python's reader finds every text as it was, but for the apostrophe before a would-be formula."""
     values = [np.array([pair[n] for pair in texts], dtype=object) for n in (0, 1)]
     keys = tuple(FileColumn(f"={n}", f"={n}", values[n], "text", role="key") for n in (0, 1))
-    found = _read(_written(FileTable(keys), export_format), delimiter)
-    assert found == [["'=0", "'=1"], *[[_harmless(first), _harmless(second)] for first, second in texts]]
+    rows = _read(_written(FileTable(keys), export_format), delimiter)
+    assert rows == [["'=0", "'=1"], *[[_harmless(first), _harmless(second)] for first, second in texts]]
 
 
 @given(texts=st.lists(st.tuples(ANY_TEXT, ANY_TEXT), max_size=6))
@@ -184,7 +184,7 @@ def test_clickhouse_reads_tsv2(tmp_path: Path) -> None:
     path.write_bytes(make_file(FileTable(columns), "tsv2").read())
     ran = subprocess.run([sys.executable, "-c", CLICKHOUSE, path], capture_output=True, check=True)
     answer = json.loads(ran.stdout)
-    assert [(one["name"], one["type"]) for one in answer["meta"]] == [
+    assert [(column["name"], column["type"]) for column in answer["meta"]] == [
         ("site_id", "Nullable(String)"), ("zip", "Nullable(Int64)"), ("n", "Nullable(Float64)"),
     ]  # fmt: skip
     expected = zip(texts, zips.values, values.tolist(), strict=True)
@@ -250,8 +250,8 @@ def test_pandas_reads_csv_and_tsv() -> None:
         FileColumn("cost", "Cost", frame["Cost"], "float", precision=4),
     ))  # fmt: skip
     for export_format, separator in (("csv", ","), ("tsv", "\t")):
-        found = pd.read_csv(io.BytesIO(make_file(table, export_format).read()), sep=separator)  # type: ignore[arg-type]
-        pd.testing.assert_frame_equal(found, frame)
+        frame_read = pd.read_csv(io.BytesIO(make_file(table, export_format).read()), sep=separator)  # type: ignore[arg-type]
+        pd.testing.assert_frame_equal(frame_read, frame)
 
 
 @given(meant=st.decimals(-(10**10), 10**10, places=5), decimals=st.integers(0, 5))

@@ -17,7 +17,9 @@ TABLE = FileTable((FileColumn("site", "Site", pd.Series(["a", "b"]), kind="text"
 def test_every_format_has_an_entry() -> None:
     """The registry has the API's formats and no others; those beyond the specification are extensions."""
     assert set(formats.FORMATS) == set(get_args(formats.ExportFormat))
-    assert {name for name, one in formats.FORMATS.items() if not one.plain_words} == {"xlsx"}
+    assert {name for name, export_format in formats.FORMATS.items() if not export_format.plain_words} == {
+        "xlsx"
+    }
     assert "xlsx" in EXTENSIONS
 
 

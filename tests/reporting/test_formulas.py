@@ -171,8 +171,8 @@ def test_values_against_fractions(tree: Expression, rows: list[tuple[int, ...]])
     exact_rows = [dict(zip(NAMES, map(Fraction, row), strict=True)) for row in rows]
     assume(not any(_has_risky_denominator(tree, row) for row in exact_rows))
     columns = {name: np.array([float(row[name]) for row in exact_rows]) for name in NAMES}
-    found = np.broadcast_to(tree.evaluate(columns), len(rows))
-    for value, row in zip(found, exact_rows, strict=True):
+    values = np.broadcast_to(tree.evaluate(columns), len(rows))
+    for value, row in zip(values, exact_rows, strict=True):
         exact = _exact(tree, row)
         if exact is None:
             assert np.isnan(value)

@@ -35,10 +35,10 @@ def test_an_unknown_match_is_an_error(match: str) -> None:
 def test_an_engine_finds_what_the_entry_says(match: filters.Match) -> None:
     """For each match, the resident engine marks the texts for which the entry's test holds."""
     wanted = Filter(name="key", value=("ab", "ä"), match=match)
-    found = query.matching(pa.array([*TEXTS, None], pa.string()), wanted, {}, Deadline())
+    mask = query.matching(pa.array([*TEXTS, None], pa.string()), wanted, {}, Deadline())
     holds = filters.rule(match).holds
     expected = [any(holds(text, value) for value in wanted.value) for text in TEXTS]
-    assert found.tolist() == [*expected, False]
+    assert mask.tolist() == [*expected, False]
 
 
 def test_one_entry_is_a_match_for_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,5 +46,5 @@ def test_one_entry_is_a_match_for_the_engine(monkeypatch: pytest.MonkeyPatch) ->
     shorter = filters.Rule("shorter", lambda text, value: len(text) < len(value), "is shorter than", "short")
     monkeypatch.setitem(filters.RULES, "shorter", shorter)
     wanted = Filter.model_construct(name="key", value=("abc",), match="shorter", case_insensitive=0)
-    found = query.matching(pa.array(TEXTS, pa.string()), wanted, {}, Deadline())
-    assert np.flatnonzero(found).tolist() == [0, 1, 2, 5]
+    mask = query.matching(pa.array(TEXTS, pa.string()), wanted, {}, Deadline())
+    assert np.flatnonzero(mask).tolist() == [0, 1, 2, 5]

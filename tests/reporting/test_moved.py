@@ -140,31 +140,31 @@ def sides(duck: duckdb.DuckDBPyConnection, key: str, days: tuple = (BEFORE, NOW)
 
 def test_a_fall_is_explained_by_who_fell(explained: Explain, duck: duckdb.DuckDBPyConnection) -> None:
     """The publisher that fell comes first and alone; it contributes its own difference, as DuckDB has it."""
-    found = explained("imps")
-    first = found.moves[0]
+    explanation = explained("imps")
+    first = explanation.moves[0]
     assert [first.name, *(mover.code for mover in first.movers)] == ["publisher", FALLEN]
     imps, _, now, _ = sides(duck, "publisher")[FALLEN]
     assert (first.movers[0].before, first.movers[0].now) == (imps, now)
     assert first.movers[0].contribution == now - imps
     assert first.explanation.power >= movers.ENOUGH
     every = np.array(list(sides(duck, "publisher").values())).sum(axis=0)
-    assert (found.before, found.now) == (every[0], every[2])
+    assert (explanation.before, explanation.now) == (every[0], every[2])
 
 
 def test_a_ratio_is_divided_as_duckdb_has_it(explained: Explain, duck: duckdb.DuckDBPyConnection) -> None:
     """Mix and rate of the movers are those of SQL's sums, and with the others' the whole difference."""
-    found = explained("win_rate", names=("site",))
+    explanation = explained("win_rate", names=("site",))
     by_value = sides(duck, "site")
     y0, x0, y1, x1 = np.array(list(by_value.values())).T
     before, now = y0.sum() / x0.sum(), y1.sum() / x1.sum()
     s0, s1, r0, r1 = x0 / x0.sum(), x1 / x1.sum(), y0 / x0, y1 / x1
     rate = dict(zip(by_value, 100 * (s0 + s1) / 2 * (r1 - r0), strict=True))
     mix = dict(zip(by_value, 100 * (s1 - s0) * ((r0 + r1) / 2 - (before + now) / 2), strict=True))
-    shown = found.moves[0].movers
+    shown = explanation.moves[0].movers
     assert {mover.code[:2] for mover in shown} == {FALLEN}
     assert [mover.rate for mover in shown] == pytest.approx([rate[mover.code] for mover in shown])
     assert [mover.mix for mover in shown] == pytest.approx([mix[mover.code] for mover in shown])
-    assert sum(rate.values()) + sum(mix.values()) == pytest.approx(found.difference)
+    assert sum(rate.values()) + sum(mix.values()) == pytest.approx(explanation.difference)
 
 
 def left_out(duck: duckdb.DuckDBPyConnection, kept: str, value: str) -> list[tuple[float, float]]:
@@ -175,11 +175,11 @@ def left_out(duck: duckdb.DuckDBPyConnection, kept: str, value: str) -> list[tup
 
 def test_other_formulas_by_leaving_values_out(explained: Explain, duck: duckdb.DuckDBPyConnection) -> None:
     """A value contributes the difference less what it would be without the value's records, as SQL has it."""
-    found = explained("odd", names=("country", "publisher"))
-    mover = found.moves[0].movers[0]
+    explanation = explained("odd", names=("country", "publisher"))
+    mover = explanation.moves[0].movers[0]
     before, now = (imps / bids + 1 / imps for imps, bids in left_out(duck, "publisher != $1", mover.code))
     assert mover.code == FALLEN
-    assert mover.contribution == pytest.approx(found.difference - (now - before))
+    assert mover.contribution == pytest.approx(explanation.difference - (now - before))
 
 
 def test_ratios_of_overlapping_fields(
@@ -192,27 +192,29 @@ def test_ratios_of_overlapping_fields(
     of = quantity(slicer.data_field("win_rate"), slicer, {"imps", "bids"})
     about, ask = sides_of.About(query, ("bids", "imps"), (BEFORE, NOW)), asking(client, slicer)
     totals = [sides_of.whole(answer, about) for answer in ask([about.query_of(days) for days in about.days])]
-    found = movers.candidate(of, sides_of.ask_sides(ask, about, ["tags"])[0], Pair(*totals, *totals), True)
-    for code, moved in zip(found.sides.codes, found.parts.whole, strict=True):
+    candidate = movers.candidate(
+        of, sides_of.ask_sides(ask, about, ["tags"])[0], Pair(*totals, *totals), True
+    )
+    for code, moved in zip(candidate.sides.codes, candidate.parts.whole, strict=True):
         kept = "not list_contains(tags, $1)" if code else "len(tags) > 0 and $1 = ''"
         before, now = (100 * imps / bids for imps, bids in left_out(duck, kept, code))
-        assert moved == pytest.approx(difference(of, found.pair) - (now - before))
+        assert moved == pytest.approx(difference(of, candidate.pair) - (now - before))
 
 
 def test_overlapping_fields_come_last(explained: Explain) -> None:
     """A key field with several values per record is never ranked before others."""
-    found = explained("win_rate")
-    kinds = [moves.is_overlapping for moves in found.moves]
+    explanation = explained("win_rate")
+    kinds = [moves.is_overlapping for moves in explanation.moves]
     assert kinds == sorted(kinds)
-    overlapping = [mover for moves in found.moves if moves.is_overlapping for mover in moves.movers]
+    overlapping = [mover for moves in explanation.moves if moves.is_overlapping for mover in moves.movers]
     assert all(mover.mix is None and mover.shares is None for mover in overlapping)
 
 
 def test_nothing_stands_out_where_nothing_happened(explained: Explain) -> None:
     """Between two weeks of mere chance no value is a mover."""
-    found = explained("imps", days=QUIET)
-    assert found.weeks > 0
-    assert found.moves == ()
+    explanation = explained("imps", days=QUIET)
+    assert explanation.weeks > 0
+    assert explanation.moves == ()
 
 
 def test_a_fall_of_everything(tmp_path: Path) -> None:
@@ -230,10 +232,10 @@ def test_a_fall_of_everything(tmp_path: Path) -> None:
     query = AudienceQuery(project_name="p", slicer_name="planted", start_date="today", end_date="today")
     names = [field.name for field in slicer.key_fields]
     ask, field = asking(reporting, slicer), slicer.data_field("imps")
-    found = explain.explain(ask, query, slicer, field, (BEFORE, NOW), names)
-    assert found.moves == ()
-    assert {"publisher", "country"} <= {moves.name for moves in found.alike}
-    for moves in found.alike:
+    explanation = explain.explain(ask, query, slicer, field, (BEFORE, NOW), names)
+    assert explanation.moves == ()
+    assert {"publisher", "country"} <= {moves.name for moves in explanation.alike}
+    for moves in explanation.alike:
         sums = given.explode(moves.name).assign(**{moves.name: lambda f, n=moves.name: f[n].fillna("")})
         sums["period"] = np.select(
             [is_now[sums.index], sums["time"].dt.date >= BEFORE[0]], ["now", "before"], ""
@@ -254,10 +256,10 @@ def test_filters_hold(explained: Explain) -> None:
 def test_periods_of_different_length(explained: Explain, duck: duckdb.DuckDBPyConnection) -> None:
     """Against two weeks, a sum of before counts half."""
     twice = (BEFORE[0] - WEEK, BEFORE[1])
-    found = explained("imps", days=(twice, NOW))
+    explanation = explained("imps", days=(twice, NOW))
     every = np.array(list(sides(duck, "publisher", (twice, NOW)).values())).sum(axis=0)
-    assert found.before == pytest.approx(every[0] / 2)
-    assert found.moves[0].movers[0].code == FALLEN
+    assert explanation.before == pytest.approx(every[0] / 2)
+    assert explanation.moves[0].movers[0].code == FALLEN
 
 
 def test_values_that_are_large_on_one_side_only(explained: Explain, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,15 +277,17 @@ def test_over_a_service_without_extensions(standin: Standin, embedded: httpx.Cli
     query = AudienceQuery(project_name="demo", slicer_name="delivery", start_date="-7d", end_date="yesterday")
     days = ((LAST_DAY - dt.timedelta(days=9), LAST_DAY - dt.timedelta(days=5)),
             (LAST_DAY - dt.timedelta(days=4), LAST_DAY))  # fmt: skip
-    found = []
+    explanations = []
     with httpx.Client(base_url=standin.address, timeout=60) as http:
         for client in (Reporting(http, standin.state.token), Reporting(embedded, token("manager"))):
             slicer = client.info(InfoQuery(project_name="demo", slicer_name="delivery"))
             for name in ("imps", "ctr"):
                 field = slicer.data_field(name)
                 names = [known.name for known in slicer.key_fields]
-                found.append(explain.explain(asking(client, slicer), query, slicer, field, days, names))
-    for plain, own in zip(found[:2], found[2:], strict=True):
+                explanations.append(
+                    explain.explain(asking(client, slicer), query, slicer, field, days, names)
+                )
+    for plain, own in zip(explanations[:2], explanations[2:], strict=True):
         assert (plain.before, plain.now) == pytest.approx((own.before, own.now))
         assert plain.value_count == own.value_count
 

@@ -70,19 +70,19 @@ def test_a_sum_by_hand() -> None:
 def test_a_ratio_by_hand() -> None:
     """A fall from 4 % to 1.75 %: rate and mix of two values, worked out on paper."""
     sides = pair({"clicks": [2, 6], "imps": [100, 100]}, {"clicks": [1, 6], "imps": [100, 300]})
-    found = contributions(CTR, sides)
-    assert found.rate == pytest.approx([-0.375, -2.5])
-    assert found.mix == pytest.approx([0.34375, 0.28125])
-    assert found.whole.sum() == pytest.approx(1.75 - 4)
+    parts = contributions(CTR, sides)
+    assert parts.rate == pytest.approx([-0.375, -2.5])
+    assert parts.mix == pytest.approx([0.34375, 0.28125])
+    assert parts.whole.sum() == pytest.approx(1.75 - 4)
 
 
 def test_a_ratio_without_a_denominator_is_no_figure_and_no_cause() -> None:
     """Where a period has nothing to divide by, the difference is unknown and no value contributes to it."""
     sides = pair({"clicks": [2, 6], "imps": [0, 0]}, {"clicks": [1, 6], "imps": [100, 300]})
-    found = contributions(CTR, sides)
+    parts = contributions(CTR, sides)
     assert np.isnan(difference(CTR, sides))
-    assert found.whole.tolist() == [0, 0]
-    assert beyond(CTR, sides, found.whole).tolist() == [0, 0]
+    assert parts.whole.tolist() == [0, 0]
+    assert beyond(CTR, sides, parts.whole).tolist() == [0, 0]
 
 
 def test_a_change_of_everything_is_beyond_nothing() -> None:
@@ -99,8 +99,8 @@ def test_a_change_of_everything_is_beyond_nothing() -> None:
 def test_noise_is_no_cause_and_a_cause_is(noise: str) -> None:
     """In slicers of persistent or heavy noise nothing is claimed, the planted cause is named first, and after
     a uniform change no value is."""
-    found = rates(NOISES[noise], 6, 11)
-    assert found["noise"] <= 1 / 6 and found["cause first"] >= 5 / 6 and found["uniform named"] <= 1 / 6
+    shares = rates(NOISES[noise], 6, 11)
+    assert shares["noise"] <= 1 / 6 and shares["cause first"] >= 5 / 6 and shares["uniform named"] <= 1 / 6
 
 
 def test_leaving_out_by_hand() -> None:
@@ -116,9 +116,9 @@ def test_leaving_out_by_hand() -> None:
 def test_a_new_value_and_one_that_is_gone() -> None:
     """A value without any records on one side contributes by mix alone."""
     sides = pair({"clicks": [5, 3], "imps": [100, 100]}, {"clicks": [5, 0], "imps": [100, 0]})
-    found = contributions(CTR, sides)
-    assert found.rate == pytest.approx([0, 0])
-    assert found.whole.sum() == pytest.approx(5 - 4)
+    parts = contributions(CTR, sides)
+    assert parts.rate == pytest.approx([0, 0])
+    assert parts.whole.sum() == pytest.approx(5 - 4)
 
 
 SUMS = st.lists(
@@ -130,16 +130,16 @@ SUMS = st.lists(
 def test_rate_and_mix_are_the_difference(rows: list[tuple[int, ...]]) -> None:
     """Whatever the sums: mix and rate of all values add up to R₁ - R₀, and follow the source's formulas."""
     y0, x0, y1, x1 = np.array(rows, dtype=float).T
-    found = contributions(CTR, pair({"clicks": y0, "imps": x0}, {"clicks": y1, "imps": x1}))
+    parts = contributions(CTR, pair({"clicks": y0, "imps": x0}, {"clicks": y1, "imps": x1}))
     before, now = 100 * y0.sum() / x0.sum(), 100 * y1.sum() / x1.sum()
-    assert found.mix is not None and found.rate is not None
-    assert found.whole.sum() == pytest.approx(now - before, abs=1e-9)
-    assert found.mix + found.rate == pytest.approx(found.whole, abs=1e-9)
+    assert parts.mix is not None and parts.rate is not None
+    assert parts.whole.sum() == pytest.approx(now - before, abs=1e-9)
+    assert parts.mix + parts.rate == pytest.approx(parts.whole, abs=1e-9)
     for place in np.flatnonzero((x0 > 0) & (x1 > 0)):
         s0, s1 = x0[place] / x0.sum(), x1[place] / x1.sum()
         r0, r1 = 100 * y0[place] / x0[place], 100 * y1[place] / x1[place]
-        assert found.rate[place] == pytest.approx((s0 + s1) / 2 * (r1 - r0), abs=1e-9)
-        assert found.mix[place] == pytest.approx((s1 - s0) * ((r0 + r1) / 2 - (before + now) / 2), abs=1e-9)
+        assert parts.rate[place] == pytest.approx((s0 + s1) / 2 * (r1 - r0), abs=1e-9)
+        assert parts.mix[place] == pytest.approx((s1 - s0) * ((r0 + r1) / 2 - (before + now) / 2), abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -171,11 +171,11 @@ def _quantity(name: str) -> Quantity:
 
 def test_constants_of_ratios() -> None:
     """What the formula multiplies the ratio with stands above the line, its sign included."""
-    found = [_quantity(name) for name in ("ctr", "cpm", "loss")]
+    ratios = [_quantity(name) for name in ("ctr", "cpm", "loss")]
     sums = pd.DataFrame({"clicks": [2.0], "imps": [4.0], "cost": [8.0]})
-    assert [values(ratio, sums)[0] for ratio in found] == pytest.approx([50, 2_000, -3])
+    assert [values(ratio, sums)[0] for ratio in ratios] == pytest.approx([50, 2_000, -3])
     sides = pair({"cost": [8.0], "imps": [2000.0]}, {"cost": [9.0], "imps": [1000.0]})
-    assert difference(found[1], sides) == pytest.approx(9 - 4)
+    assert difference(ratios[1], sides) == pytest.approx(9 - 4)
 
 
 def test_leaves_of_formulas() -> None:
@@ -203,15 +203,15 @@ def test_noise_is_seldom_taken_for_a_movement() -> None:
     draw = np.random.default_rng(7)
     volume = np.exp(draw.normal(6, 1.5, 80))
     spread = 0.3 * volume**0.8
-    wrong = found = 0
+    wrong = true_discoveries = 0
     for _ in range(DRAWS):
         past = spread[:, None] * draw.normal(size=(80, 4))
         moved = spread * draw.normal(size=80)
         wrong += explain.discoveries(explain.p_values(moved, np.zeros(80), past, volume)).any()
         moved[3] = -8 * spread[3]
-        found += explain.discoveries(explain.p_values(moved, np.zeros(80), past, volume))[3]
+        true_discoveries += explain.discoveries(explain.p_values(moved, np.zeros(80), past, volume))[3]
     assert wrong <= 40
-    assert found >= 380
+    assert true_discoveries >= 380
 
 
 def test_the_sample_counts_too() -> None:
@@ -232,8 +232,8 @@ def test_without_a_past_exact_differences_are_certain() -> None:
 def test_the_trigamma_function_is_inverted() -> None:
     """The weight of the prior follows from the inverse of the trigamma function."""
     for value in (0.01, 0.5, 3.0, 40.0):
-        found = explain._inverse_trigamma(value)
-        assert scipy.special.polygamma(1, found) == pytest.approx(value)
+        inverse = explain._inverse_trigamma(value)
+        assert scipy.special.polygamma(1, inverse) == pytest.approx(value)
 
 
 def test_one_value_explains_better_than_two() -> None:
@@ -244,10 +244,10 @@ def test_one_value_explains_better_than_two() -> None:
     ranks = []
     for sides in (publisher, site, secure):
         moved = contributions(IMPS, sides).whole
-        found = movers.explanation(
+        explanation = movers.explanation(
             moved, movers.surprise(IMPS, sides), range(len(moved)), difference(IMPS, sides)
         )
-        ranks.append(found.rank)
+        ranks.append(explanation.rank)
     assert ranks == sorted(ranks, reverse=True)
     assert ranks[0] > ranks[1] > ranks[2]
 
@@ -265,6 +265,6 @@ def test_contributions_hold_what_they_are() -> None:
     """Contributions by leaving out do not add up, and say so."""
     of = Formula(parse("clicks * cost / imps"))
     sides = pair({"clicks": [1], "cost": [2], "imps": [4]}, {"clicks": [3], "cost": [2], "imps": [4]})
-    found: Contributions = contributions(of, sides)
-    assert not found.adds_up
+    parts: Contributions = contributions(of, sides)
+    assert not parts.adds_up
     assert contributions(CTR, sides, is_segmented=True).mix is None

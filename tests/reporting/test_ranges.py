@@ -62,8 +62,8 @@ def test_no_interval_without_width(covered: dict[str, Coverage], name: str) -> N
 def aggregate(**atoms: tuple[float, float, float]) -> Aggregate:
     """A group with, per atom, its estimate, its certain part, and its second moment."""
     return Aggregate(
-        estimate={atom: np.array([found[0]]) for atom, found in atoms.items()},
-        certain={atom: np.array([found[1]]) for atom, found in atoms.items()},
+        estimate={atom: np.array([row[0]]) for atom, row in atoms.items()},
+        certain={atom: np.array([row[1]]) for atom, row in atoms.items()},
         moments={
             (a, b): np.array([np.sqrt(atoms[a][2] * atoms[b][2])]) for a in atoms for b in atoms if a <= b
         },
@@ -86,27 +86,27 @@ def usual(**contributions: float) -> Sample:
 def test_a_lone_record_is_not_certain() -> None:
     """A group of one record whose weight is just above 1 may have lost others as large as the usual one."""
     lone = aggregate(**{"sum:imps": (100.0, 0.0, 1e-6 * 100**2)})
-    found = intervals.ranges(KNOWN["imps"], np.array([100.0]), lone, usual(**{"sum:imps": 400.0}))
-    assert found.high[0] > 500
-    assert found.n_eff[0] < 2
+    interval = intervals.ranges(KNOWN["imps"], np.array([100.0]), lone, usual(**{"sum:imps": 400.0}))
+    assert interval.high[0] > 500
+    assert interval.n_eff[0] < 2
 
 
 def test_a_group_that_shows_nothing_may_hold_the_usual_record() -> None:
     """A sum of which the sample saw nothing may be 3 usual records, which 5 of 100 samples would miss."""
     nothing = aggregate(**{"sum:imps": (0.0, 0.0, 0.0)})
-    found = intervals.ranges(KNOWN["imps"], np.zeros(1), nothing, usual(**{"sum:imps": 400.0}))
-    assert found.low[0] == 0
-    assert found.high[0] == pytest.approx(-np.log(0.05) * 400)
+    interval = intervals.ranges(KNOWN["imps"], np.zeros(1), nothing, usual(**{"sum:imps": 400.0}))
+    assert interval.low[0] == 0
+    assert interval.high[0] == pytest.approx(-np.log(0.05) * 400)
 
 
 def test_few_records_have_the_range_of_a_count() -> None:
     """Of two records with a weight of 2, which stand for four, the range is twice that of a Poisson count of
     two: between the exact ends and those of one more on the left, and of one less on the right."""
     two = aggregate(**{"sum:imps": (4.0, 0.0, 8.0)})
-    found = intervals.ranges(KNOWN["imps"], np.array([4.0]), two, usual(**{"sum:imps": 2.0}))
+    interval = intervals.ranges(KNOWN["imps"], np.array([4.0]), two, usual(**{"sum:imps": 2.0}))
     low, high = (gamma([2, 3]).ppf(tail) for tail in (0.025, 0.975))
-    assert found.low[0] == pytest.approx(2 * np.cbrt(low[0] ** 2 * low[1]), rel=1e-5)
-    assert found.high[0] == pytest.approx(high.sum(), rel=1e-5)
+    assert interval.low[0] == pytest.approx(2 * np.cbrt(low[0] ** 2 * low[1]), rel=1e-5)
+    assert interval.high[0] == pytest.approx(high.sum(), rel=1e-5)
 
 
 def test_a_ratio_has_the_interval_that_its_sides_leave() -> None:
@@ -119,10 +119,10 @@ def test_a_ratio_has_the_interval_that_its_sides_leave() -> None:
         intervals.ranges(KNOWN[name], np.array([value]), group, sample)
         for name, value in (("clicks", 40.0), ("imps", 900.0))
     )
-    found = intervals.ranges(KNOWN["ctr"], np.array([100 * 40 / 900]), group, sample)
+    interval = intervals.ranges(KNOWN["ctr"], np.array([100 * 40 / 900]), group, sample)
     for ratio, reach in (
-        (found.low[0] / 100, (40 - clicks.low[0], imps.high[0] - 900)),
-        (found.high[0] / 100, (clicks.high[0] - 40, 900 - imps.low[0])),
+        (interval.low[0] / 100, (40 - clicks.low[0], imps.high[0] - 900)),
+        (interval.high[0] / 100, (clicks.high[0] - 40, 900 - imps.low[0])),
     ):
         assert (40 - 900 * ratio) ** 2 == pytest.approx(reach[0] ** 2 + (ratio * reach[1]) ** 2)
 
@@ -132,10 +132,10 @@ def test_a_ratio_over_an_exact_sum_has_the_interval_of_what_stands_above() -> No
     and the usual record, which has a hundredth of a conversion, hardly matters."""
     group = aggregate(**{"sum:revenue": (30.0, 0.0, 100.0), "sum:conversions": (3.0, 3.0, 0.0)})
     sample = usual(**{"sum:revenue": 3.0, "sum:conversions": 1e-6})
-    found = intervals.ranges(KNOWN["cpa"], np.array([10.0]), group, sample)
+    interval = intervals.ranges(KNOWN["cpa"], np.array([10.0]), group, sample)
     revenue = intervals.ranges(KNOWN["revenue"], np.array([30.0]), group, sample)
-    assert found.low[0] == pytest.approx(revenue.low[0] / 3, rel=1e-3)
-    assert found.high[0] == pytest.approx(revenue.high[0] / 3, rel=1e-3)
+    assert interval.low[0] == pytest.approx(revenue.low[0] / 3, rel=1e-3)
+    assert interval.high[0] == pytest.approx(revenue.high[0] / 3, rel=1e-3)
 
 
 def test_a_ratio_over_what_may_be_nothing_has_no_interval() -> None:
@@ -150,8 +150,8 @@ def test_a_ratio_over_what_may_be_nothing_has_no_interval() -> None:
         usual(**{"records": 2.0, "sum:revenue": 3.0, "sum:profit": 5.0}), signed=frozenset({"sum:profit"})
     )
     group.certain["records"] = np.zeros(1)
-    found = intervals.ranges(measure, np.array([3.0]), group, sample)
-    assert np.isnan(found.low[0]) and np.isnan(found.high[0])
+    interval = intervals.ranges(measure, np.array([3.0]), group, sample)
+    assert np.isnan(interval.low[0]) and np.isnan(interval.high[0])
 
 
 def test_a_profit_has_students_range_by_its_records() -> None:
@@ -160,19 +160,19 @@ def test_a_profit_has_students_range_by_its_records() -> None:
     group = replace(aggregate(**{"sum:profit": (-2.0, 0.0, 200.0)}), records=np.array([8.0]))
     group.certain["records"] = np.zeros(1)
     sample = replace(usual(**{"records": 2.0, "sum:profit": 5.0}), signed=frozenset({"sum:profit"}))
-    found = intervals.ranges(KNOWN["profit"], np.array([-2.0]), group, sample)
+    interval = intervals.ranges(KNOWN["profit"], np.array([-2.0]), group, sample)
     side = student.ppf(0.975, 9 * (225 / 200) ** 2) * np.sqrt(225)
-    assert (found.low[0], found.high[0]) == pytest.approx((-2 - side, -2 + side))
-    assert found.n_eff[0] == pytest.approx(9)
+    assert (interval.low[0], interval.high[0]) == pytest.approx((-2 - side, -2 + side))
+    assert interval.n_eff[0] == pytest.approx(9)
 
 
 def test_a_rate_stays_between_its_limits() -> None:
     """An interval never leaves what the formula can give: a rate is between 0 and 100."""
     many = aggregate(**{"sum:clicks": (90.0, 0.0, 1_500.0), "sum:imps": (100.0, 0.0, 500.0)})
     sample = usual(**{"sum:clicks": 2.0, "sum:imps": 2.0})
-    found = intervals.ranges(KNOWN["ctr"], np.array([90.0]), many, sample)
-    assert found.high[0] == 100
-    assert found.low[0] >= 0
+    interval = intervals.ranges(KNOWN["ctr"], np.array([90.0]), many, sample)
+    assert interval.high[0] == 100
+    assert interval.low[0] >= 0
 
 
 def test_limits_are_those_of_single_records(people: Population) -> None:
@@ -216,20 +216,20 @@ def user_coverage() -> dict[str, list[bool]]:
         sampled = np.argsort(draw.random(users)) < users // 5
         for kind, groups_and_users in pairs.items():
             groups, codes = np.divmod(groups_and_users, users)
-            truth, found = np.bincount(groups), np.bincount(groups, sampled[codes])
-            held, many = users_held(truth.astype(np.float64), found, users)
+            truth, sample_users = np.bincount(groups), np.bincount(groups, sampled[codes])
+            held, many = users_held(truth.astype(np.float64), sample_users, users)
             hits[kind] += held[many].tolist()
     return hits
 
 
 def users_held(
-    truth: npt.NDArray[np.float64], found: npt.NDArray[np.float64], users: int
+    truth: npt.NDArray[np.float64], sample_users: npt.NDArray[np.float64], users: int
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Whether the interval of users counted on a fifth of them holds, and where it rests on 30 or more."""
-    estimate = {"unique:users": 5 * found}
+    estimate = {"unique:users": 5 * sample_users}
     share, everybody = {"unique:users": 1 / 5}, {"unique:users": users}
     ranges = intervals.ranges(
-        USERS, estimate["unique:users"], Aggregate(estimate, found, share=share, users=everybody), None
+        USERS, estimate["unique:users"], Aggregate(estimate, sample_users, share=share, users=everybody), None
     )
     return (ranges.low <= truth) & (truth <= ranges.high), ranges.n_eff >= 30
 
@@ -283,15 +283,17 @@ def test_a_figure_per_user_has_the_range_of_the_users() -> None:
     both = replace(counted, estimate=counted.estimate | {"sum:imps": np.array([1_000.0])})
     users = intervals.ranges(USERS, np.array([100.0]), counted, None)
     for sample in (None, usual(**{"sum:imps": 3.0})):
-        found = intervals.ranges(measure, np.array([10.0]), both, sample)
-        assert (found.low[0], found.high[0]) == pytest.approx((1_000 / users.high[0], 1_000 / users.low[0]))
-        assert found.n_eff[0] == 20
+        interval = intervals.ranges(measure, np.array([10.0]), both, sample)
+        assert (interval.low[0], interval.high[0]) == pytest.approx(
+            (1_000 / users.high[0], 1_000 / users.low[0])
+        )
+        assert interval.n_eff[0] == 20
 
 
 def test_unique_users_are_inverted_exactly() -> None:
     """Limits are numbers of users of which so many, or fewer, are counted in 2.5 % of samples (mid-p)."""
-    found = intervals.ranges(USERS, np.array([20.0]), counted_users(np.array([4.0]), 0.2, 10**9), None)
-    low, high = found.low[0], found.high[0]
+    interval = intervals.ranges(USERS, np.array([20.0]), counted_users(np.array([4.0]), 0.2, 10**9), None)
+    low, high = interval.low[0], interval.high[0]
     more = np.interp(low, [7, 8, 9], [binom.sf(4, n, 0.2) + binom.pmf(4, n, 0.2) / 2 for n in (7, 8, 9)])
     sizes = np.arange(35, 60)
     less = np.interp(high, sizes, binom.cdf(3, sizes, 0.2) + binom.pmf(4, sizes, 0.2) / 2)
@@ -301,5 +303,7 @@ def test_unique_users_are_inverted_exactly() -> None:
 
 def test_all_users_counted_leave_no_range() -> None:
     """Where the share's users are all users that there are, the estimate is certain."""
-    found = intervals.ranges(USERS, np.array([1_000.0]), counted_users(np.array([200.0]), 0.2, 1_000), None)
-    assert found.low[0] == found.high[0] == 1_000
+    interval = intervals.ranges(
+        USERS, np.array([1_000.0]), counted_users(np.array([200.0]), 0.2, 1_000), None
+    )
+    assert interval.low[0] == interval.high[0] == 1_000

@@ -102,9 +102,9 @@ def test_titles_survive(export_format: ExportFormat) -> None:
 def test_key_fields_of_type_int(export_format: ExportFormat) -> None:
     """Values of an int key field are numbers where a number says the same, and texts where not."""
     values = ["501", "0", "-3", "007", "-0", "12345678901234567890", "123456789012345", "", "n/a"]
-    found = _rows(FileTable((_key(values, "int"), _data(np.arange(9)))), export_format)["Report"][1:]
+    rows = _rows(FileTable((_key(values, "int"), _data(np.arange(9)))), export_format)["Report"][1:]
     expected = [501, 0, -3, "007", "-0", "12345678901234567890", 123456789012345, None, "n/a"]
-    assert [row[0] for row in found] == expected
+    assert [row[0] for row in rows] == expected
 
 
 def test_xls_goes_on_in_further_sheets() -> None:
@@ -125,8 +125,8 @@ def test_xls_goes_on_in_further_sheets() -> None:
 )
 def test_xls_at_the_edge(rows: int, total: tuple[float] | None, sheets: list[int]) -> None:
     """A full sheet stays one sheet; a total that no longer fits begins another."""
-    found = _rows(FileTable((_key(["a"] * rows), _data(np.arange(rows))), total), "xls")
-    assert [len(rows) for rows in found.values()] == sheets
+    by_sheet = _rows(FileTable((_key(["a"] * rows), _data(np.arange(rows))), total), "xls")
+    assert [len(rows) for rows in by_sheet.values()] == sheets
 
 
 def test_xlsx_goes_on_in_further_sheets() -> None:

@@ -289,9 +289,9 @@ def test_refusals(standin: Standin, http: httpx.Client, verb: str, code: int) ->
     """A refusal is the service's own, whatever the HTTP code, of every verb."""
     standin.state.error_code = code
     asks = {
-        "info": lambda one: one.info(InfoQuery(**WHERE)),
-        "audience": lambda one: one.audience(asked(split_by=("nothing",)), Slicer()),
-        "export": lambda one: one.export(file(split_by=("nothing",))),
+        "info": lambda client: client.info(InfoQuery(**WHERE)),
+        "audience": lambda client: client.audience(asked(split_by=("nothing",)), Slicer()),
+        "export": lambda client: client.export(file(split_by=("nothing",))),
     }
     with pytest.raises(AccessError, match="Access denied"):
         asks[verb](Reporting(http, "a wrong token"))
@@ -334,7 +334,7 @@ def test_what_no_file_can_have(
     """What such a service can't do for a file is refused by name before it is asked, never left out."""
     with pytest.raises(BadRequest, match=said):
         reporting.export(file(**wish))
-    assert [one.path for one in standin.state.asked] == ["/API/v2/info"]
+    assert [request.path for request in standin.state.asked] == ["/API/v2/info"]
 
 
 def test_an_error_in_the_place_of_a_file() -> None:
@@ -348,7 +348,7 @@ def test_an_error_in_the_place_of_a_file() -> None:
     for name, content in answers.items():
         answer = httpx.Response(200, content=content, headers=headers)
         with httpx.Client(
-            transport=httpx.MockTransport(lambda _, one=answer: one), base_url="http://x"
+            transport=httpx.MockTransport(lambda _, response=answer: response), base_url="http://x"
         ) as http:
             if name == "error":
                 with pytest.raises(DeadlineExceeded, match="Too slow"):
@@ -378,9 +378,9 @@ def test_nothing_of_this_api(standin: Standin) -> None:
     """A page for people in the place of an answer is told from one, of every verb."""
     with httpx.Client(base_url=f"{standin.address}/elsewhere") as http:
         for ask in (
-            lambda one: one.info(InfoQuery(**WHERE)),
-            lambda one: one.audience(asked(), Slicer()),
-            lambda one: one.export(file()),
+            lambda client: client.info(InfoQuery(**WHERE)),
+            lambda client: client.audience(asked(), Slicer()),
+            lambda client: client.export(file()),
         ):
             with pytest.raises(Unreadable):
                 ask(Reporting(http, TOKEN))
@@ -389,7 +389,10 @@ def test_nothing_of_this_api(standin: Standin) -> None:
 def test_a_split_without_end() -> None:
     """Of fifty thousand values that come unordered, the top ones are found and the rest let go of."""
     known = wide(50_000)
-    with served(State({("demo", "delivery"): known})) as one, httpx.Client(base_url=one.address) as http:
+    with (
+        served(State({("demo", "delivery"): known})) as service,
+        httpx.Client(base_url=service.address) as http,
+    ):
         question = asked(split_by=("id",), order_by=(Order(name="imps"),), limit=20, start_date="-2d")
         audience = Reporting(http, TOKEN).audience(question)
     top = known.rows.sort_values(["imps", "id"], ascending=[False, True]).head(20)

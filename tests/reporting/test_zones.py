@@ -44,8 +44,8 @@ def test_clocks_are_those_of_python(name: str) -> None:
 )
 def test_days_on_which_clocks_change(name: zones.Zone, odd: dict[str, int]) -> None:
     """They are known with their hours; zones of whole hours have none."""
-    found = {str(day): hours for day, hours in zones.odd_days(name, YEAR).items()}
-    assert found == odd
+    hours_by_day = {str(day): hours for day, hours in zones.odd_days(name, YEAR).items()}
+    assert hours_by_day == odd
 
 
 def test_days_at_the_end_of_time() -> None:

@@ -31,12 +31,15 @@ def told(home: Path, text: str) -> Settings:
 
 def test_a_provider(home: Path) -> None:
     """Issuer, client and rules are enough; the provider describes itself below its issuer."""
-    found = told(home, SECRET + PROVIDER + RULE)
-    assert found.company.oidc is not None
-    assert found.company.oidc.metadata_url == "https://login.example/corp/.well-known/openid-configuration"
-    assert (found.company.oidc.scope, found.company.oidc.name_claim) == ("openid email profile", "email")
-    assert found.company_address == "http://127.0.0.1:8501"
-    assert "hidden" not in repr(found)
+    settings = told(home, SECRET + PROVIDER + RULE)
+    assert settings.company.oidc is not None
+    assert settings.company.oidc.metadata_url == "https://login.example/corp/.well-known/openid-configuration"
+    assert (settings.company.oidc.scope, settings.company.oidc.name_claim) == (
+        "openid email profile",
+        "email",
+    )
+    assert settings.company_address == "http://127.0.0.1:8501"
+    assert "hidden" not in repr(settings)
 
 
 def test_where_people_are_sent_back_to(home: Path) -> None:
@@ -104,7 +107,7 @@ def test_the_documented_provider(home: Path, monkeypatch: pytest.MonkeyPatch) ->
     """The settings of docs/company-sign-in.md are accepted."""
     monkeypatch.setenv("TRANCHE_OIDC_SECRET", "hidden")
     page = (Path(__file__).parents[2] / "docs" / "company-sign-in.md").read_text(encoding="utf-8")
-    found = told(home, "\n".join(re.findall(r"```toml\n(.*?)```", page, re.S)))
-    assert found.company.oidc is not None
-    assert [rule.role for rule in found.company.oidc.rules] == ["admin", "manager"]
-    assert connect.installation(found).company is not None
+    settings = told(home, "\n".join(re.findall(r"```toml\n(.*?)```", page, re.S)))
+    assert settings.company.oidc is not None
+    assert [rule.role for rule in settings.company.oidc.rules] == ["admin", "manager"]
+    assert connect.installation(settings).company is not None

@@ -131,9 +131,9 @@ def test_headers(home: Path, header: str) -> None:
 
 def test_equal_settings_have_equal_hashes() -> None:
     """Mappings among them do not keep settings from being a key."""
-    one, other = (Settings(fee_types={1: 7}, home=Path("x")) for _ in range(2))
-    assert (one == other, hash(one) == hash(other)) == (True, True)
-    assert one != Settings(fee_types={1: 8}, home=Path("x"))
+    first, other = (Settings(fee_types={1: 7}, home=Path("x")) for _ in range(2))
+    assert (first == other, hash(first) == hash(other)) == (True, True)
+    assert first != Settings(fee_types={1: 8}, home=Path("x"))
 
 
 def documented(home: Path, page: str) -> Settings:

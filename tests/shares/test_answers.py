@@ -85,9 +85,9 @@ def buyer_of(settings: Settings, manager: Clients, deal: int) -> Buyer:
 
 def negotiation(manager: Clients, deal: int = DEAL) -> Negotiation:
     """The negotiation about a deal, as the house has it."""
-    found = manager.deals.get(DemandDeal, deal)
-    packages = [manager.deals.get(SupplyPackage, package.id or 0) for package in found.supply_deals]
-    return manager.negotiations.of(found, OfferTerms.of(found, packages, manager.usual_terms))
+    sold_deal = manager.deals.get(DemandDeal, deal)
+    packages = [manager.deals.get(SupplyPackage, package.id or 0) for package in sold_deal.supply_deals]
+    return manager.negotiations.of(sold_deal, OfferTerms.of(sold_deal, packages, manager.usual_terms))
 
 
 def reply(manager: Clients, act: str, word: str = "", **terms: object) -> None:

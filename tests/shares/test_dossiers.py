@@ -53,9 +53,9 @@ def settings(own_deals_home: Path) -> Settings:
 @pytest.fixture
 def installation(settings: Settings) -> Installation:
     """That desk; its manager may make share links."""
-    found = connect.installation(settings)
-    found.access.change("manager", "test", shares=True)
-    return found
+    house = connect.installation(settings)
+    house.access.change("manager", "test", shares=True)
+    return house
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def client(settings: Settings, **limits: int) -> httpx.Client:
     return httpx.Client(transport=InProcess(SecurityHeaders(route)), base_url="http://desk", timeout=60)
 
 
-def made(manager: Clients, deal: int) -> str:
+def make_link(manager: Clients, deal: int) -> str:
     """The address of a new link to a deal."""
     return PREFIX + deal_link(manager, deal)
 
@@ -87,7 +87,7 @@ def made(manager: Clients, deal: int) -> str:
 @pytest.fixture
 def link(manager: Clients) -> str:
     """The address of a link to the deal of Beta Media in Morning News."""
-    return made(manager, DEAL)
+    return make_link(manager, DEAL)
 
 
 def stored(manager: Clients, deal: int = DEAL) -> dict[date, DayCounts]:
@@ -129,7 +129,7 @@ def test_a_deal_of_a_remote_service(own_deals_home: Path, installation: Installa
             **SETTINGS,
         )  # fmt: skip
         manager = clients(remote)
-        link, theirs = made(manager, number), client(remote)
+        link, theirs = make_link(manager, number), client(remote)
         page = theirs.get(link)
         assert page.status_code == 200
         for text in (f"Offer {number}", "Alder Trading", "4.10 EUR CPM"):
@@ -153,7 +153,7 @@ def test_the_funnel_of_a_deal_that_moved_is_that_of_its_seat(
         writer.write(rows.append_column("buyer", seats).select(definition.schema().names))
         writer.commit("a test", "sold by seat")
     manager.deals.change(DemandDeal, DEAL, {"seat": Seat(id=3)})
-    page = desk.get(made(manager, DEAL)).text
+    page = desk.get(make_link(manager, DEAL)).text
     frame = rows.to_pandas()
     for seat, is_shown in (("2", False), ("3", True)):
         sums = frame[(frame["deal"] == str(DEAL)) & (first_days == (seat == "2"))][["bids", "imps"]].sum()
@@ -167,9 +167,14 @@ def test_nothing_of_others_is_on_it(desk: httpx.Client, manager: Clients) -> Non
     secrets = {"agency_curation_fee": Decimal("17.77"), "agency_curation_fee_type": 1}
     api.change(DemandDeal, 4, {**secrets, "contact_email": "inner@house.example"})
     manager.package_notes.keep(2, "Olga Owner", "an internal note", manager.package_notes.get(2))
-    page = desk.get(made(manager, 4)).text
+    page = desk.get(make_link(manager, 4)).text
     others = [deal for deal in api.everything(DemandDeal) if deal.id != 4]
-    hidden = [one.deal_id for one in others] + ["Beta Media", "Gamma Trading", "Morning News", "3.25"]
+    hidden = [other_deal.deal_id for other_deal in others] + [
+        "Beta Media",
+        "Gamma Trading",
+        "Morning News",
+        "3.25",
+    ]
     hidden += ["17.77", "inner@house.example", "Olga", "internal note", "News sites", "Health", "Max Manager"]
     assert "Evening Sports" in page
     assert "1 domain" in page
@@ -203,7 +208,10 @@ def test_counts_are_entered_as_csv(
     assert entered.at is not None
     assert datetime.now(UTC) - entered.at < timedelta(minutes=1)
     _, log = installation.access.audit.entries(events=("counts entered",))
-    assert next((one.who, one.detail) for one in log) == (f"share link {entered.link}", "deal 2, 1 days")
+    assert next((entry.who, entry.detail) for entry in log) == (
+        f"share link {entered.link}",
+        "deal 2, 1 days",
+    )
 
 
 def test_what_is_wrong_is_said_by_line_and_nothing_is_lost(
@@ -263,7 +271,7 @@ def test_both_sides_are_lined_up(desk: httpx.Client, manager: Clients, link: str
 
 def test_each_deal_has_its_own_counts(desk: httpx.Client, manager: Clients, link: str) -> None:
     """What one buyer enters is on no other's page; a deal of another seat begins without any."""
-    other = made(manager, OTHER)
+    other = make_link(manager, OTHER)
     desk.post(link, data=lines(f"{day()},918273,1,1,1"))
     assert "918,273" in desk.get(link).text
     assert "918,273" not in desk.get(other).text
@@ -277,7 +285,7 @@ def test_a_new_deal_has_no_weeks_of_zeros(desk: httpx.Client, manager: Clients) 
     """A deal that the report has nothing of yet says so, with neither a chart nor a table of zeros; once the
     buyer entered counts, its days begin with the first of them."""
     new = DemandDeal(name="New", price=Decimal(2), seat=Seat(id=1), supply_deals=(SupplyPackage(id=1),))
-    link = made(manager, manager.deals.create(DemandDeal, new).id or 0)
+    link = make_link(manager, manager.deals.create(DemandDeal, new).id or 0)
     page = desk.get(link).text
     assert "has nothing of this deal yet" in page
     assert "Of the step before" not in page

@@ -301,7 +301,9 @@ def test_the_audit_log_has_links(installation: Installation, links: Links, key: 
 def test_links_are_limited_for_each_address(settings: Settings, key: str) -> None:
     """Beyond the limit of a minute the answer is 429, for right and wrong keys alike, and says how long."""
     slow = client(settings, a_minute=3)
-    codes = [opened(slow, one).status_code for one in (key, "1.wrong", f"1.{'e' * 32}", key, "1.wrong")]
+    codes = [
+        opened(slow, link_key).status_code for link_key in (key, "1.wrong", f"1.{'e' * 32}", key, "1.wrong")
+    ]
     assert codes == [200, 404, 404, 429, 429]
     assert int(opened(slow, key).headers["retry-after"]) > 0
 

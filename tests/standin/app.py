@@ -33,8 +33,8 @@ def app(state: State) -> ASGIApp:
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
-        found = next((one for start, one in services.items() if path.startswith(start)), nothing)
-        await found(scope, receive, send)
+        service = next((one for start, one in services.items() if path.startswith(start)), nothing)
+        await service(scope, receive, send)
 
     return answer
 

@@ -17,13 +17,15 @@ FEE_TYPES = (10, 30)
 FEES = ("agency_curation_fee", "agency_curation_fee_type")
 GEO_KINDS = ("COUNTRY", "REGION", "CITY")
 ELEMENTS = {
-    "geo_targetings": lambda one: one["geo"]["kind"] in GEO_KINDS and isinstance(one["geo"]["code"], str),
-    "browser_targetings": lambda one: isinstance(one["term"], str),
-    "device_targetings": lambda one: isinstance(one["term"], str),
-    "operating_system_targetings": lambda one: isinstance(one["term"], str),
-    "size_targetings": lambda one: int(one["w"]) > 0 and int(one["h"]) > 0,
-    "domain_list_targetings": lambda one: int(one["list"]["id"]) > 0,
-    "app_list_targetings": lambda one: int(one["list"]["id"]) > 0,
+    "geo_targetings": lambda element: (
+        element["geo"]["kind"] in GEO_KINDS and isinstance(element["geo"]["code"], str)
+    ),
+    "browser_targetings": lambda element: isinstance(element["term"], str),
+    "device_targetings": lambda element: isinstance(element["term"], str),
+    "operating_system_targetings": lambda element: isinstance(element["term"], str),
+    "size_targetings": lambda element: int(element["w"]) > 0 and int(element["h"]) > 0,
+    "domain_list_targetings": lambda element: int(element["list"]["id"]) > 0,
+    "app_list_targetings": lambda element: int(element["list"]["id"]) > 0,
 }
 SETTINGS: Body = {
     "targeting_names": {
@@ -93,12 +95,14 @@ def supply(book: Book, body: Body) -> Body:
     if body.get("create_demand_deals") and body.get("demand_deals"):
         raise Wrong(demand_deals="Either create deals or link them.")
     new = next(book.ids)
-    made = {name: part for name, part in body.items() if name not in ("create_demand_deals", "demand_deals")}
-    linked = [_linked(book, one) for one in body.get("demand_deals") or ()]
+    fields = {
+        name: part for name, part in body.items() if name not in ("create_demand_deals", "demand_deals")
+    }
+    linked = [_linked(book, reference) for reference in body.get("demand_deals") or ()]
     created = body.get("create_demand_deals") or {}
-    options = [_option(one) for one in created.get("demand_deals_options") or ()]
+    options = [_option(options) for options in created.get("demand_deals_options") or ()]
     terms = _terms(created)
-    package = book.packages[new] = made | {"id": new}
+    package = book.packages[new] = fields | {"id": new}
     for option in options:
         linked.append(_new_deal(book, {**option, **terms}, package["name"]))
     for deal in linked:
@@ -113,9 +117,11 @@ def package(book: Book, body: Body) -> Body:
     """A package of the deprecated kind, with a deal for each seat that is chosen."""
     _check({"start_date": "2026-01-01 00:00:00+0000", **body})
     new = next(book.ids)
-    chosen = [one for one in body.get("seats") or () if one["value"]]
-    made = [_new_deal(book, {"seat": _known(one["seat"]), "price": None}, body["name"]) for one in chosen]
-    listed = [{"id": deal["id"], "name": deal["name"]} for deal in made]
+    chosen = [choice for choice in body.get("seats") or () if choice["value"]]
+    new_deals = [
+        _new_deal(book, {"seat": _known(choice["seat"]), "price": None}, body["name"]) for choice in chosen
+    ]
+    listed = [{"id": deal["id"], "name": deal["name"]} for deal in new_deals]
     return {"id": new, "name": body["name"], "seats": body.get("seats") or [], "demand_deals": listed}
 
 
@@ -155,17 +161,21 @@ def _check(body: Body) -> None:
                 raise Wrong(**{array: f"Not an element of this service: {json.dumps(element)}"})
 
 
-def _option(one: Body) -> Body:
-    return {"seat": _known(one["seat"]), "price": _price(one.get("price")), "deal_sync": one.get("deal_sync")}
+def _option(options: Body) -> Body:
+    return {
+        "seat": _known(options["seat"]),
+        "price": _price(options.get("price")),
+        "deal_sync": options.get("deal_sync"),
+    }
 
 
 def _terms(body: Body) -> Body:
-    found = {name: body[name] for name in (*FEES, "contact_email") if body.get(name) is not None}
-    if found.get(FEES[1], FEE_TYPES[0]) not in FEE_TYPES:
+    terms = {name: body[name] for name in (*FEES, "contact_email") if body.get(name) is not None}
+    if terms.get(FEES[1], FEE_TYPES[0]) not in FEE_TYPES:
         raise Wrong(agency_curation_fee_type="Unknown type.")
-    if FEES[0] in found:
-        found[FEES[0]] = str(found[FEES[0]])
-    return found
+    if FEES[0] in terms:
+        terms[FEES[0]] = str(terms[FEES[0]])
+    return terms
 
 
 def _price(price: Any) -> str:
@@ -180,18 +190,18 @@ def _known(seat: Body) -> int:
     return int(seat["id"])
 
 
-def _linked(book: Book, one: Body) -> Body:
-    if one.get("id") not in book.deals:
-        raise Wrong(demand_deals=f"There is no deal {one.get('id')}.")
-    return book.deals[one["id"]]
+def _linked(book: Book, reference: Body) -> Body:
+    if reference.get("id") not in book.deals:
+        raise Wrong(demand_deals=f"There is no deal {reference.get('id')}.")
+    return book.deals[reference["id"]]
 
 
 def shown(book: Book, deal: Body) -> Body:
     """A deal as it is answered: its packages whole, and more than anybody asked for."""
     packages = [
-        {name: part for name, part in book.packages[one["id"]].items() if name != "demand_deals"}
-        for one in deal["supply_deals"]
-        if one["id"] in book.packages
+        {name: part for name, part in book.packages[reference["id"]].items() if name != "demand_deals"}
+        for reference in deal["supply_deals"]
+        if reference["id"] in book.packages
     ]
     return deal | {"supply_deals": packages, **_more(book)}
 

@@ -80,10 +80,10 @@ async def _not_here(request: Request, error: Exception) -> Response:
 
 
 def _deal(book: Book, request: Request) -> Body:
-    found: Body | None = book.deals.get(request.path_params["id"])
-    if found is None:
+    deal: Body | None = book.deals.get(request.path_params["id"])
+    if deal is None:
         raise HTTPException(404)
-    return found
+    return deal
 
 
 def _json(code: int, body: Any) -> Response:

@@ -47,7 +47,7 @@ def answer(known: CachedSlicer, asked: dict[str, Any], limit: int | None = None,
     if first > last:
         raise Refused("bad_request", "start_date is after end_date")
     rows = rows[(rows["local"] >= first) & (rows["local"] < last + pd.Timedelta(days=1))]
-    dates = sorted({str(one.date()) for one in rows["local"].dt.normalize().unique()})
+    dates = sorted({str(moment.date()) for moment in rows["local"].dt.normalize().unique()})
     share = 1.0 if limit is None else min(1.0, limit / max(1, weight * len(rows)))
     rows = rows.sample(frac=share, random_state=7) if share < 1 else rows
     for wanted in asked.get("filters") or ():

@@ -24,11 +24,11 @@ def file(known: CachedSlicer, asked: Mapping[str, Any]) -> bytes:
     """The file that was asked for; records are never sampled for it."""
     if (wanted := asked.get("export_format")) not in FORMATS:
         raise Refused("bad_request", f"Unknown export_format {wanted}")
-    found = answer(known, dict(asked))
-    rows = found.table
-    for one in asked.get("data_filters") or ():
-        rows = rows[COMPARE[one["match"]](rows[one["name"]], float(one["value"]))]
-    table = _table(known, asked, rows, found.total, wanted == "tsv2")
+    figures = answer(known, dict(asked))
+    rows = figures.table
+    for condition in asked.get("data_filters") or ():
+        rows = rows[COMPARE[condition["match"]](rows[condition["name"]], float(condition["value"]))]
+    table = _table(known, asked, rows, figures.total, wanted == "tsv2")
     if wanted == "xls":
         return _xls(table)
     sink = io.StringIO()

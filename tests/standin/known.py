@@ -33,12 +33,15 @@ class CachedSlicer:
         times = [
             {"name": f"granularity_{grain}", "description": grain.capitalize()} for grain in GRANULARITIES
         ]
-        return {one["name"]: one for one in (*self.key_fields, *(times if self.has_time else ()))}
+        return {
+            key_field["name"]: key_field
+            for key_field in (*self.key_fields, *(times if self.has_time else ()))
+        }
 
     @cached_property
     def data_field(self) -> dict[str, dict[str, Any]]:
         """Data fields by name, in their order."""
-        return {one["name"]: one for one in self.data_fields}
+        return {data_field["name"]: data_field for data_field in self.data_fields}
 
     @cached_property
     def unique(self) -> dict[str, str]:
@@ -67,8 +70,8 @@ class CachedSlicer:
             "last_date": last,
             "annotation": self.annotation,
             "audience_sources": [{"annotation": None, **source} for source in self.audience_sources] or None,
-            "key_fields": [_key_field(one) for one in self.key_field.values()],
-            "data_fields": [_data_field(one) for one in self.data_fields],
+            "key_fields": [_key_field(key_field) for key_field in self.key_field.values()],
+            "data_fields": [_data_field(data_field) for data_field in self.data_fields],
             "server": "stand-in",
             "took_ms": "12",
         }

@@ -23,8 +23,8 @@ def kept(known: CachedSlicer, values: pd.Series, wanted: Mapping[str, Any]) -> p
     lowered = bool(int(wanted.get("case_insensitive") or 0))
     sought = [value.lower() if lowered else value for value in wanted["value"]]
     holds = {
-        code: any(test(text.lower() if lowered else text, value) for text in found for value in sought)
-        for code, found in texts.items()
+        code: any(test(text.lower() if lowered else text, value) for text in elements for value in sought)
+        for code, elements in texts.items()
     }
     matched = single.map(holds).groupby(level=0).any()
     is_negative = wanted["match"].startswith("not ")

@@ -82,12 +82,14 @@ def _admitted(state: State, verb: str, asked: Object) -> CachedSlicer:
     if not state.accepts(asked.get("token"), "reporting") or where not in state.slicers:
         raise Refused("access_error", "Access denied")
     unknown = sorted(asked.keys() - FIELDS[verb])
-    unknown += sorted({name for one in asked.get("filters") or () for name in one.keys() - OF_A_FILTER})
+    unknown += sorted(
+        {name for condition in asked.get("filters") or () for name in condition.keys() - OF_A_FILTER}
+    )
     if unknown:
         raise Refused("bad_request", f"Unknown parameter: {', '.join(unknown)}")
     if any(
-        one.get("match") not in {*TESTS, *(f"not {test}" for test in TESTS)}
-        for one in asked.get("filters") or ()
+        condition.get("match") not in {*TESTS, *(f"not {test}" for test in TESTS)}
+        for condition in asked.get("filters") or ()
     ):
         raise Refused("bad_request", "Bad match")
     return state.slicers[where]  # type: ignore[index]
@@ -101,28 +103,28 @@ def _figures(state: State, known: CachedSlicer, asked: Object) -> Object:
     limit = asked.get("audience_rows_limit", USUAL_LIMIT)
     if limit < LEAST_LIMIT:
         raise Refused("bad_request", f"audience_rows_limit is at least {LEAST_LIMIT}")
-    found = answer(known, asked, limit, state.weight)
-    if len(asked.get("split_by") or ()) > 1 and len(found.table) > MOST_ROWS:
+    figures = answer(known, asked, limit, state.weight)
+    if len(asked.get("split_by") or ()) > 1 and len(figures.table) > MOST_ROWS:
         raise Refused("bad_request", "Too many rows")
     shared = [name for name, told in known.data_field.items() if not told.get("formula")]
     shared = [name for name in shared if name not in state.without_percent]
-    shuffled = found.table.sample(frac=1, random_state=len(found.table))
-    ranges = _ranges(found.counts).reindex(shuffled.index) if found.share < 1 else None
+    shuffled = figures.table.sample(frac=1, random_state=len(figures.table))
+    ranges = _ranges(figures.counts).reindex(shuffled.index) if figures.share < 1 else None
     return {
         "status": "success",
-        "total": _total(found),
-        "rows": list(_rows(shuffled, found.total, shared, ranges, bool(asked.get("split_by")))),
+        "total": _total(figures),
+        "rows": list(_rows(shuffled, figures.total, shared, ranges, bool(asked.get("split_by")))),
         "elapsed": "0.31",
     }
 
 
-def _total(found: Found) -> Object:
+def _total(figures: Found) -> Object:
     body: Object = {
-        "data": [{"name": name, "value": text(value)} for name, value in found.total.items()],
-        "records_found": str(len(found.table)),
-        "dates": found.dates,
+        "data": [{"name": name, "value": text(value)} for name, value in figures.total.items()],
+        "records_found": str(len(figures.table)),
+        "dates": figures.dates,
     }
-    return body | ({"confidence_range": confidence(found.total_count)} if found.share < 1 else {})
+    return body | ({"confidence_range": confidence(figures.total_count)} if figures.share < 1 else {})
 
 
 def _rows(

@@ -37,7 +37,7 @@ def test_the_cells_are_those_of_the_rows(http: httpx.Client, token: Callable[[st
         project_name="demo", slicer_name="delivery", start_date="-60d", end_date=LAST_DAY.isoformat(),
         split_by="geo.country", data_fields=("imps",), include_mappings=1, precision=1,
     )  # fmt: skip
-    found = lines(
+    table = lines(
         export_menu.answer_csv_text(
             client.audience(query, slicer),
             [slicer.data_field("imps")],
@@ -47,10 +47,10 @@ def test_the_cells_are_those_of_the_rows(http: httpx.Client, token: Callable[[st
     )
     rows = small_rows(seed=0).to_pandas().fillna({"geo.country": ""})
     expected = rows.groupby("geo.country")["imps"].sum().sort_values(ascending=False)
-    assert found[:3] == [["Question: all"], ["Precision"], ["Country", "Country, description", "Impressions"]]
-    assert [(line[0], float(line[2])) for line in found[3:-1]] == list(expected.items())
-    assert found[3][1] == "United States"
-    assert found[-1] == ["Total", "", f"{expected.sum():.0f}"]
+    assert table[:3] == [["Question: all"], ["Precision"], ["Country", "Country, description", "Impressions"]]
+    assert [(line[0], float(line[2])) for line in table[3:-1]] == list(expected.items())
+    assert table[3][1] == "United States"
+    assert table[-1] == ["Total", "", f"{expected.sum():.0f}"]
 
 
 def test_estimates_bring_their_ranges() -> None:
@@ -58,9 +58,9 @@ def test_estimates_bring_their_ranges() -> None:
     frame = pd.DataFrame({"imps": [6.5, float("nan")]})
     answer = Audience(pd.DataFrame({"site": ["a", "b"]}), frame, frame, Total({"imps": 10.0}, 2))
     ranged = replace(answer, low=frame - 1, high=frame + 1)
-    found = lines(export_menu.answer_csv_text(ranged, SITE.data_fields, SITE, []))
-    assert found[0][1:] == ["imps", "imps, lower end (95 %)", "imps, upper end (95 %)"]
-    assert found[1:] == [["a", "6.5", "5.5", "7.5"], ["b", "", "", ""]]
+    table = lines(export_menu.answer_csv_text(ranged, SITE.data_fields, SITE, []))
+    assert table[0][1:] == ["imps", "imps, lower end (95 %)", "imps, upper end (95 %)"]
+    assert table[1:] == [["a", "6.5", "5.5", "7.5"], ["b", "", "", ""]]
 
 
 @pytest.mark.parametrize("label", ["=1+1", "+1", "-1", "@a", "\ta", "\ra"])
@@ -68,10 +68,10 @@ def test_no_spreadsheet_runs_a_label(label: str) -> None:
     """A value, a title or a label that a spreadsheet would run gets an apostrophe."""
     frame = pd.DataFrame({"imps": [-6.0]})
     answer = Audience(pd.DataFrame({"site": [label]}), frame, frame, Total({"imps": -6.0}, 1))
-    found = lines(export_menu.answer_csv_text(answer, SITE.data_fields, SITE, [label]))
-    assert [found[0][0], found[2][0]] == [f"'{label}"] * 2
-    assert found[1][0] == "'=Site"
-    assert found[2][1] == "-6"
+    table = lines(export_menu.answer_csv_text(answer, SITE.data_fields, SITE, [label]))
+    assert [table[0][0], table[2][0]] == [f"'{label}"] * 2
+    assert table[1][0] == "'=Site"
+    assert table[2][1] == "-6"
 
 
 def test_each_block_offers_its_file(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,12 +99,12 @@ def test_each_block_offers_its_file(home: Path, monkeypatch: pytest.MonkeyPatch)
     week = rows[(rows["time"].dt.date > LAST_DAY - pd.Timedelta(days=7).to_pytimedelta())]
     kept = week[week["campaign_id"] == "3"]
     expected = kept.groupby("geo.country")["imps"].sum().sort_values(ascending=False)
-    found = lines(files["leaderboard"]())
-    assert found[0][0].endswith("by Country; Campaign is 3")
-    assert [(line[0], float(line[2])) for line in found[3:-1]] == list(expected.items())
-    assert found[-1] == ["Total", "", f"{expected.sum():.0f}"]
+    table = lines(files["leaderboard"]())
+    assert table[0][0].endswith("by Country; Campaign is 3")
+    assert [(line[0], float(line[2])) for line in table[3:-1]] == list(expected.items())
+    assert table[-1] == ["Total", "", f"{expected.sum():.0f}"]
     named = [json.loads(chart.proto.config)["toImageButtonOptions"] for chart in desk.get("plotly_chart")]
     days = f"{LAST_DAY - pd.Timedelta(days=6).to_pytimedelta()}_{LAST_DAY}"
-    assert [one["filename"] for one in named] == [
+    assert [file["filename"] for file in named] == [
         f"delivery_split_bars_{days}"
     ]  # fmt: skip

@@ -75,8 +75,8 @@ def test_who_comes_second_waits() -> None:
         may_answer.wait(10)
         return service.answer()
 
-    found: list[Audience] = []
-    threads = [threading.Thread(target=lambda: found.append(answers.get(key(), slow))) for _ in range(2)]
+    audiences: list[Audience] = []
+    threads = [threading.Thread(target=lambda: audiences.append(answers.get(key(), slow))) for _ in range(2)]
     threads[0].start()
     is_asking.wait(10)
     threads[1].start()
@@ -84,7 +84,7 @@ def test_who_comes_second_waits() -> None:
     for thread in threads:
         thread.join(10)
     assert service.asked == 1
-    assert found[0] is found[1]
+    assert audiences[0] is audiences[1]
 
 
 def test_failures_are_not_kept() -> None:

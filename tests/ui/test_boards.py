@@ -68,7 +68,7 @@ def cells(desk: AppTest) -> list[str]:
     data = [
         json.loads(component.proto.json) for component in desk.get("bidi_component") if component.proto.json
     ]
-    html = [one["html"] for one in data if "html" in one]
+    html = [cell["html"] for cell in data if "html" in cell]
     return [" ".join(re.sub(r"<script.*?</script>|<[^>]+>", " ", text, flags=re.S).split()) for text in html]
 
 
@@ -184,10 +184,10 @@ def test_a_view_that_is_gone_is_said_in_its_cell(signed_in: Desk, kept: Keeper) 
     store = kept("manager")
     store.views.delete(board.cells[0].view_id)
     store.views.change(board.cells[1].view_id, is_shared=False)
-    found = cells(signed_in("viewer", board=str(board.id)))
-    assert blocks.MISSING in found[0]
-    assert blocks.MISSING in found[1]
-    assert "Impressions" in found[2]
+    htmls = cells(signed_in("viewer", board=str(board.id)))
+    assert blocks.MISSING in htmls[0]
+    assert blocks.MISSING in htmls[1]
+    assert "Impressions" in htmls[2]
     assert kept("manager").boards.all()[0].cells == board.cells
 
 

@@ -51,7 +51,9 @@ def test_an_open_list_of_who_sees_no_deals_any_more(tab: AppTest, access: Access
     """Without the grant the screen has no list, and names no deal."""
     access.change("manager", "admin", deals=DealsGrant("none"))
     tab.run()
-    assert not [one for one in (*tab.markdown, *tab.caption, *tab.info) if "Morning News" in one.value]
+    assert not [
+        element for element in (*tab.markdown, *tab.caption, *tab.info) if "Morning News" in element.value
+    ]
 
 
 def test_an_open_question_of_who_lost_the_slicer(visit: Visit, access: Access) -> None:
@@ -60,7 +62,7 @@ def test_an_open_question_of_who_lost_the_slicer(visit: Visit, access: Access) -
     access.change("manager", "admin", grants=[Grant("demo", "delivery")])
     desk = clean(desk.run())
     assert "split_fields" not in {box.key for box in desk.multiselect}
-    assert any(SOLD in one.value for one in (*desk.info, *desk.warning, *desk.error))
+    assert any(SOLD in element.value for element in (*desk.info, *desk.warning, *desk.error))
 
 
 def test_an_open_tab_after_another_password(tab: AppTest, access: Access) -> None:

@@ -48,13 +48,13 @@ def figures(table: dict[str, Any]) -> Figures:
     """The figures of a table by the values of its row (Others, and Total, by these words) and by column."""
     titles = [column["title"] for column in table["columns"]]
     keys = sum(column["is_key"] for column in table["columns"])
-    found: Figures = {}
+    by_path: Figures = {}
     for row in table["rows"]:
         kind = {"total": ("Total",), "rest": ("Others",)}.get(row["kind"], ())
         texts = [cell["text"] for cell in row["cells"]][keys:]
         path = tuple(value for _, value in row["values"]) + kind
-        found[path] = dict(zip(titles[keys:], map(number, texts), strict=True))
-    return found
+        by_path[path] = dict(zip(titles[keys:], map(number, texts), strict=True))
+    return by_path
 
 
 def by_week(rows: pd.DataFrame, field: str, *keys: str) -> pd.DataFrame:
@@ -75,15 +75,15 @@ def test_leaderboards_have_the_week_before_and_the_difference(visit: Visit, rows
     """Each row of a card, and Others, beside value and relative change; a second data field has none."""
     table = next(card for card in boards.answer(visit(cards=CAMPAIGN))["cards"] if card["id"] == CAMPAIGN)
     sums = by_week(rows, "imps", CAMPAIGN)
-    found = figures(table)
-    shown = [path[0] for path in found if path != ("Others",)]
+    by_path = figures(table)
+    shown = [path[0] for path in by_path if path != ("Others",)]
     for campaign in shown:
-        cells = found[(campaign,)]
+        cells = by_path[(campaign,)]
         assert (cells["Previous"], cells["Change, absolute"]) == expected(sums.loc[campaign])
     rest = sums.drop(shown).sum()
-    if ("Others",) in found:
-        assert found[("Others",)]["Previous"] == rest[1]
-        assert found[("Others",)]["Change, absolute"] == rest[0] - rest[1]
+    if ("Others",) in by_path:
+        assert by_path[("Others",)]["Previous"] == rest[1]
+        assert by_path[("Others",)]["Change, absolute"] == rest[0] - rest[1]
 
 
 def test_the_words_of_a_change_name_the_figure_of_before(visit: Visit, rows: pd.DataFrame) -> None:
@@ -100,29 +100,29 @@ def test_the_words_of_a_change_name_the_figure_of_before(visit: Visit, rows: pd.
 @pytest.mark.parametrize("chart", ["table", "pivot"])
 def test_every_metric_of_the_split_has_them(visit: Visit, rows: pd.DataFrame, chart: str) -> None:
     """In table and pivot each data field has its week before and difference: of rows, total and Others."""
-    found = figures(boards.split(visit(split=CAMPAIGN, chart=chart, top="3")))
+    by_path = figures(boards.split(visit(split=CAMPAIGN, chart=chart, top="3")))
     for field, lead in (("imps", ""), ("clicks", "Clicks: ")):
         sums = by_week(rows, field, CAMPAIGN)
         titles = ("Previous", "Change, absolute")
         previous, amount = (f"{lead}{title.lower()}" if lead else title for title in titles)
-        visible_rows = [path[0] for path in found if path and path[-1] not in ("Total", "Others")]
+        visible_rows = [path[0] for path in by_path if path and path[-1] not in ("Total", "Others")]
         assert len(visible_rows) == 3
         for campaign in visible_rows:
-            cells = found[(campaign,)]
+            cells = by_path[(campaign,)]
             assert (cells[previous], cells[amount]) == expected(sums.loc[campaign])
-        assert (found[("Total",)][previous], found[("Total",)][amount]) == expected(sums.sum())
-        others = next(cells for path, cells in found.items() if path[-1:] == ("Others",))
+        assert (by_path[("Total",)][previous], by_path[("Total",)][amount]) == expected(sums.sum())
+        others = next(cells for path, cells in by_path.items() if path[-1:] == ("Others",))
         assert (others[previous], others[amount]) == expected(sums.drop(visible_rows).sum())
 
 
 def test_rows_below_rows_have_them(visit: Visit, rows: pd.DataFrame) -> None:
     """On the second level of a pivot as on the first."""
-    found = figures(boards.split(visit(split=f"{COUNTRY}~{CAMPAIGN}", chart="pivot", folds="")))
+    by_path = figures(boards.split(visit(split=f"{COUNTRY}~{CAMPAIGN}", chart="pivot", folds="")))
     sums = by_week(rows, "imps", COUNTRY, CAMPAIGN)
-    below = [path for path in found if len(path) == 2 and path[-1] != "Others"]
+    below = [path for path in by_path if len(path) == 2 and path[-1] != "Others"]
     assert below
     for path in below:
-        assert (found[path]["Previous"], found[path]["Change, absolute"]) == expected(sums.loc[path])
+        assert (by_path[path]["Previous"], by_path[path]["Change, absolute"]) == expected(sums.loc[path])
 
 
 def test_every_value_across_has_them(
@@ -131,14 +131,14 @@ def test_every_value_across_has_them(
     """Campaigns by countries: each cell, the other countries, the other campaigns, and the total."""
     monkeypatch.setattr(split_levels, "ACROSS", 2)
     desk = visit(split=f"{CAMPAIGN}~{COUNTRY}", chart="pivot", cross=COUNTRY, top="3")
-    found = figures(boards.split(desk))
+    by_path = figures(boards.split(desk))
     cells = by_week(rows, "imps", CAMPAIGN, COUNTRY)
     columns = rows[rows["week"] == 0].groupby(COUNTRY)["imps"].sum().nlargest(2).index
-    campaigns = [path[0] for path in found if path and path[-1] not in ("Total", "Others")]
+    campaigns = [path[0] for path in by_path if path and path[-1] not in ("Total", "Others")]
     levels = cells.index.get_level_values
 
     def beside(path: tuple[str, ...], title: str) -> tuple[float | None, float | None]:
-        return found[path][f"{title}: previous"], found[path][f"{title}: change, absolute"]
+        return by_path[path][f"{title}: previous"], by_path[path][f"{title}: change, absolute"]
 
     for country in columns:
         label = COUNTRIES.get(country, country) or "(not set)"
@@ -194,8 +194,8 @@ def test_days_are_compared_by_their_place(
     sums = by_day(rows, *keys)
     split = "~".join(("granularity_day", *keys))
     table = boards.split(visit(split=split, chart=chart, compare=compare, top="100"))
-    found = {path: row for path, row in figures(table).items() if len(path) == len(keys) + 1}
-    days = {path: row for path, row in found.items() if path[-1] not in ("Total", "Others")}
+    by_path = {path: row for path, row in figures(table).items() if len(path) == len(keys) + 1}
+    days = {path: row for path, row in by_path.items() if path[-1] not in ("Total", "Others")}
     assert days
     for path, row in days.items():
         now, before = sums.loc[path if keys else path[0]]
@@ -215,11 +215,11 @@ def test_cells_of_days_are_compared_by_their_place(visit: Visit, rows: pd.DataFr
     table = boards.split(visit(split=split, chart="pivot", cross=cross, fields="imps", top="100"))
     titles = [column["title"] for column in table["columns"]]
     previous = [index for index, title in enumerate(titles) if title.endswith(": previous")]
-    found = {
+    texts = {
         row["cells"][index]["text"] for row in table["rows"] if row["kind"] == "row" for index in previous
     }
     assert previous
-    assert {f"{value:,.0f}" for value in sums[1].dropna()} <= found
+    assert {f"{value:,.0f}" for value in sums[1].dropna()} <= texts
 
 
 @pytest.mark.parametrize("chart", ["table", "pivot"])

@@ -278,28 +278,28 @@ def test_receipt_compares_the_rows_shown(
     if reads == "files":
         request.getfixturevalue("small_answers")
     question = screen_question()
-    found, exact, screen = receipt_of(ask, make, slicer, question), by_row(many), ask(question)
-    assert found.rows == 6
-    assert len({line.row for line in found.lines}) == 7
-    for line in found.lines:
+    comparison, exact, screen = receipt_of(ask, make, slicer, question), by_row(many), ask(question)
+    assert comparison.rows == 6
+    assert len({line.row for line in comparison.lines}) == 7
+    for line in comparison.lines:
         right = exact[line.row][line.field.name]
         assert line.exact == pytest.approx(right, rel=1e-12)
         assert line.difference == pytest.approx(right - (line.screen or 0), rel=1e-6, abs=1e-8)
-    shown = [line.screen for line in found.lines if line.field.name == "revenue" and line.row != "Total"]
+    shown = [line.screen for line in comparison.lines if line.field.name == "revenue" and line.row != "Total"]
     assert shown == screen.values["revenue"].tolist()
-    worst = found.differing[0]
-    assert abs(worst.relative) == max(abs(line.relative) for line in found.lines) > 0.01
+    worst = comparison.differing[0]
+    assert abs(worst.relative) == max(abs(line.relative) for line in comparison.lines) > 0.01
     assert worst.is_estimate
 
 
 def test_receipt_says_where_it_differs_most(ask: Ask, make: Export, slicer: Slicer) -> None:
     """It says how many figures differ, and names the worst with both, as an estimate where it is one."""
-    found = receipt_of(ask, make, slicer, screen_question())
-    count, most = tables.receipt_sentences(found, NUMBERS)
-    worst = found.differing[0]
+    comparison = receipt_of(ask, make, slicer, screen_question())
+    count, most = tables.receipt_sentences(comparison, NUMBERS)
+    worst = comparison.differing[0]
     assert count == (
-        f"6 rows on the Audience screen and their totals: {len(found.differing)} of 21 figures differ from "
-        "those of the file."
+        f"6 rows on the Audience screen and their totals: {len(comparison.differing)} of 21 figures differ "
+        "from those of the file."
     )
     assert NUMBERS.plain(worst.screen, worst.field) in most
     assert NUMBERS.plain(worst.exact, worst.field) in most
@@ -309,32 +309,34 @@ def test_receipt_says_where_it_differs_most(ask: Ask, make: Export, slicer: Slic
 
 def test_receipt_without_a_sample(ask: Ask, make: Export, slicer: Slicer) -> None:
     """Where the screen reads every record the receipt has no difference, and says so."""
-    found = receipt_of(ask, make, slicer, screen_question(start_date="yesterday"))
-    assert {line.difference for line in found.lines} == {0}
-    assert [*tables.receipt_sentences(found, NUMBERS)] == [
+    comparison = receipt_of(ask, make, slicer, screen_question(start_date="yesterday"))
+    assert {line.difference for line in comparison.lines} == {0}
+    assert [*tables.receipt_sentences(comparison, NUMBERS)] == [
         "6 rows on the Audience screen and their totals: all 21 figures are those of the file."
     ]
 
 
 def test_receipt_of_other_fields(ask: Ask, make: Export, slicer: Slicer) -> None:
     """A file with none of the data fields on the screen has nothing to compare, and the receipt says so."""
-    found = receipt_of(ask, make, slicer, screen_question(), data_fields=("imps",))
-    assert [*tables.receipt_sentences(found, NUMBERS)] == [
+    comparison = receipt_of(ask, make, slicer, screen_question(), data_fields=("imps",))
+    assert [*tables.receipt_sentences(comparison, NUMBERS)] == [
         "The file has none of the data fields that the Audience screen shows."
     ]
 
 
 def test_receipt_without_a_split(ask: Ask, make: Export, slicer: Slicer, many: pd.DataFrame) -> None:
     """Without a split the totals are compared."""
-    found = receipt_of(ask, make, slicer, screen_question(split_by=()))
-    assert {line.field.name: line.exact for line in found.lines} == pytest.approx(by_hand(many), rel=1e-12)
-    assert found.rows == 0
+    comparison = receipt_of(ask, make, slicer, screen_question(split_by=()))
+    assert {line.field.name: line.exact for line in comparison.lines} == pytest.approx(
+        by_hand(many), rel=1e-12
+    )
+    assert comparison.rows == 0
 
 
 def test_receipt_of_a_segmented_split(ask: Ask, make: Export, slicer: Slicer, many: pd.DataFrame) -> None:
     """Rows that share records are compared with all that its owner can see."""
-    found = receipt_of(ask, make, slicer, screen_question(split_by=("categories",), limit=2))
-    for line in (line for line in found.lines if line.row != "Total"):
+    comparison = receipt_of(ask, make, slicer, screen_question(split_by=("categories",), limit=2))
+    for line in (line for line in comparison.lines if line.row != "Total"):
         rows = many[
             many["categories"].map(
                 lambda values, row=line.row: (row in values) or (row == "(not set)" and not len(values))
@@ -348,14 +350,16 @@ def test_receipt_with_data_filters(ask: Ask, make: Export, slicer: Slicer) -> No
     question = screen_question(start_date="yesterday")
     middle = sorted(ask(question).values["revenue"])[3]
     wanted = (DataFilter(name="revenue", match=">=", value=middle),)
-    found = receipt_of(ask, make, slicer, question, data_filters=wanted)
-    left_out = {line.row for line in found.lines if line.is_left_out}
+    comparison = receipt_of(ask, make, slicer, question, data_filters=wanted)
+    left_out = {line.row for line in comparison.lines if line.is_left_out}
     assert left_out == {
-        line.row for line in found.lines if line.field.name == "revenue" and line.screen < middle
+        line.row for line in comparison.lines if line.field.name == "revenue" and line.screen < middle
     }
     assert len(left_out) == 3
-    assert found.differing == []
-    assert "The data filters leave 3 of the rows out of the file." in tables.receipt_sentences(found, NUMBERS)
+    assert comparison.differing == []
+    assert "The data filters leave 3 of the rows out of the file." in tables.receipt_sentences(
+        comparison, NUMBERS
+    )
 
 
 def test_receipt_as_a_table() -> None:

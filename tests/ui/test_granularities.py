@@ -132,19 +132,19 @@ def test_quarters_are_not_called_by_their_first_month() -> None:
 @each
 def test_the_board_says_it(grain: Granularity, answer: Callable[[dict[str, str]], dict[str, Any]]) -> None:
     """The overview's chart has each bucket's label (tooltip) and its tick; a split's rows the label."""
-    found = answer(
+    parts = answer(
         {"grain": grain, "split": time_key_field(grain), "rows": "200", "chart": "table", "lower": "split"}
     )
-    buckets = found["head"]["head"]["buckets"]
+    buckets = parts["head"]["head"]["buckets"]
     expected = [texts(grain, datetime.fromisoformat(start)) for start in buckets["starts"]]
     assert expected
     assert buckets["names"] == [label for _, label, _ in expected]
     assert buckets["ticks"] == [tick for _, _, tick in expected]
-    (table,) = found["split"]["split"]
+    (table,) = parts["split"]["split"]
     labels = {row["cells"][0]["text"].split(" (")[0] for row in table["rows"]}
     assert labels <= {"Others", "Total", *buckets["names"]}
     assert len(labels) >= min(100, len(expected))
-    page = snapshots.snapshot_chart(found["head"]["head"], found["head"]["head"]["fields"]["imps"])
+    page = snapshots.snapshot_chart(parts["head"]["head"], parts["head"]["head"]["fields"]["imps"])
     drawn = dict(snapshot_chart.ticks(page, 100))
     assert drawn == {place: buckets["ticks"][place] for place in drawn}
 

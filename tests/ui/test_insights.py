@@ -19,8 +19,8 @@ BOTH = "only United States, Germany"
 def come(desk: AppTest) -> AppTest:
     """The screen once everything that is computed in the background has come."""
     kept: dict[str, tuple[object, QueryBatch]] = desk.session_state["insights"]
-    for _, found in list(kept.values()):
-        assert found.wait(60)
+    for _, insight in list(kept.values()):
+        assert insight.wait(60)
     return clean(desk.run())
 
 
@@ -32,7 +32,7 @@ def sold(days: int = 30) -> pd.DataFrame:
 
 def table(desk: AppTest, column: str) -> pd.DataFrame:
     """The table with this column."""
-    return next(one.value for one in desk.table if column in one.value)
+    return next(element.value for element in desk.table if column in element.value)
 
 
 def opened(visit: Visit, package: int = 1) -> AppTest:

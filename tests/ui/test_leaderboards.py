@@ -41,8 +41,8 @@ def rows() -> pd.DataFrame:
 
 def sums(rows: pd.DataFrame, key: str, field: str, week: int = 0) -> pd.Series:
     """A field by key in a week, the most first."""
-    found: pd.Series = rows[rows["week"] == week].groupby(key)[field].sum().sort_values(ascending=False)
-    return found
+    by_value: pd.Series = rows[rows["week"] == week].groupby(key)[field].sum().sort_values(ascending=False)
+    return by_value
 
 
 def changes(rows: pd.DataFrame, key: str, field: str) -> pd.Series:

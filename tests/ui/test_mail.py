@@ -46,7 +46,7 @@ def panel(number: int, person: str = "manager") -> AppTest:
 
 def texts(desk: AppTest) -> str:
     """What is written on the screen, without what Markdown needs."""
-    written = "\n".join(one.value for one in (*desk.markdown, *desk.caption, *desk.info, *desk.error))
+    written = "\n".join(element.value for element in (*desk.markdown, *desk.caption, *desk.info, *desk.error))
     return written.replace("\\", "")
 
 
@@ -64,7 +64,7 @@ def test_mentions_are_mailed(kept: Keeper, settings: Settings) -> None:
     VIEWS.submit(desk, "Save comment")
     engine = connect.installation(settings).access.store.engine
     waiting = Outbox(engine, "").waiting(datetime.now(UTC))
-    assert [one.recipient for one in waiting] == ["viewer@reader.example", "admin@reader.example"]
+    assert [message.recipient for message in waiting] == ["viewer@reader.example", "admin@reader.example"]
     mail = message_from_string(waiting[0].body, policy=policy.default)
     assert mail["Subject"] == "Max Manager mentions you in a comment"
 
@@ -79,14 +79,14 @@ def test_a_view_is_mailed(kept: Keeper) -> None:
     desk.checkbox(key=f"view_mail_new_{view.id}").check()
     next(button for button in desk.button if button.label == "Mail me this view").click()
     desk = VIEWS.opened(desk)
-    (one,) = kept("manager").mails.mine()
-    assert (one.pace, one.zone, one.minute, one.only_new, one.with_snapshot) == (
+    (mail,) = kept("manager").mails.mine()
+    assert (mail.pace, mail.zone, mail.minute, mail.only_new, mail.with_snapshot) == (
         "daily", "Europe/Zurich", 480, True, False,
     )  # fmt: skip
     assert "Daily at 08:00 (Europe/Zurich), to manager@" in texts(desk)
     assert "08:00 (Europe/Zurich)" in texts(desk) and "Next mail" in texts(desk)
     assert not [text_input for text_input in desk.text_input if text_input.label == "To"]
-    desk.button(key=f"view_mail_stop_{one.id}").click()
+    desk.button(key=f"view_mail_stop_{mail.id}").click()
     VIEWS.opened(desk)
     assert kept("manager").mails.mine() == []
 
@@ -108,7 +108,7 @@ def test_people_without_an_account(kept: Keeper) -> None:
         next(button for button in desk.button if button.label == "Mail me this view").click()
         desk = VIEWS.opened(desk)
         assert ("Mails can't be sent" in texts(desk)) == (" " in address)
-    assert [one.recipient for one in kept("admin").mails.mine()] == ["eve@partner.example"]
+    assert [mail.recipient for mail in kept("admin").mails.mine()] == ["eve@partner.example"]
 
 
 def test_a_desk_without_a_mail_server(monkeypatch: pytest.MonkeyPatch, kept: Keeper) -> None:
@@ -116,7 +116,7 @@ def test_a_desk_without_a_mail_server(monkeypatch: pytest.MonkeyPatch, kept: Kee
     kept("manager").views.save("demo", "delivery", "Week", WEEK)
     monkeypatch.setenv("TRANCHE_SMTP_HOST", "")
     desk = VIEWS.opened(of_delivery())
-    assert not [one for one in desk.get("menu_button") if "Mail Week" in str(one.options)]
+    assert not [menu for menu in desk.get("menu_button") if "Mail Week" in str(menu.options)]
     assert "Your mails" not in [header.value for header in opened("access", "manager").header]
 
 
@@ -125,9 +125,9 @@ def test_the_list_on_access(kept: Keeper) -> None:
     view = kept("manager").views.save("demo", "delivery", "Secret plans", WEEK)
     kept("manager").mails.add(view.id, Schedule("weekly", "UTC", 480, 2))
     desk = opened("access", "manager")
-    (toggle,) = [one for one in desk.toggle if "alerts" in one.label]
+    (toggle,) = [toggle for toggle in desk.toggle if "alerts" in toggle.label]
     toggle.set_value(True).run()
-    assert sorted(one.pace for one in kept("manager").mails.mine()) == ["alerts", "weekly"]
+    assert sorted(mail.pace for mail in kept("manager").mails.mine()) == ["alerts", "weekly"]
     desk = opened("access", "manager")
     table = desk.dataframe[-1].value
     assert set(table["Mail"]) == {"Alerts", "Secret plans"} and "Person" not in table

@@ -19,9 +19,9 @@ def marked_texts(desk: AppTest) -> Iterator[str]:
     """What the screen gives its elements and containers to be read as Markdown."""
     waiting: list[Block | Element] = list(desk._tree.children.values())
     while waiting:
-        one = waiting.pop()
-        waiting += one.children.values() if isinstance(one, Block) else ()
-        proto = getattr(one, "proto", None)
+        element = waiting.pop()
+        waiting += element.children.values() if isinstance(element, Block) else ()
+        proto = getattr(element, "proto", None)
         for part in (
             (proto, *(inner for _, inner in proto.ListFields())) if hasattr(proto, "ListFields") else ()
         ):
@@ -37,10 +37,10 @@ def test_no_screen_hands_foreign_text_to_markdown(
     asked = {"split": IMAGE, "open": "supply_deals-1", "note": LINK}
     desk = opened(screen, "admin", project="demo", slicer="hostile", **asked)
     assert not desk.exception
-    found = list(marked_texts(desk))
-    assert len(found) > 10
+    texts = list(marked_texts(desk))
+    assert len(texts) > 10
     is_link = re.compile(r"(?<!\\)(\\\\)*(\]\(http|<a href)")
-    assert not [text for text in found if is_link.search(text)]
+    assert not [text for text in texts if is_link.search(text)]
 
 
 @pytest.mark.parametrize(

@@ -82,9 +82,9 @@ def test_the_picker_offers_each_value(audience: Adding) -> None:
 def test_the_picker_finds_values_by_a_part(audience: Adding, text: str) -> None:
     """A part of a value finds it in any case, and no mark stands for others."""
     desk = boards.click(adding(audience()), BOARD, ["find", "value", text])
-    found = set(listed(desk))
-    assert {value for value in VALUES if text in value} <= found
-    assert found <= {value for value in VALUES if text.casefold() in value.casefold()}
+    matches = set(listed(desk))
+    assert {value for value in VALUES if text in value} <= matches
+    assert matches <= {value for value in VALUES if text.casefold() in value.casefold()}
 
 
 def test_clicks_keep_and_leave_out_each_value(audience: Adding) -> None:

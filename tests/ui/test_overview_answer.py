@@ -41,12 +41,12 @@ def answer(settings: Settings) -> Answer:
     """The parts of an answer by name, as they are in the end."""
     answers = BoardAnswers(settings)
 
-    def made(params: dict[str, str], *acts: list[Any], **fields: Any) -> dict[str, Any]:
+    def ask(params: dict[str, str], *acts: list[Any], **fields: Any) -> dict[str, Any]:
         about: dict[str, Any] = {"project": "demo", "slicer": "delivery"} | fields
         request = OverviewRequest(**about, params=params, acts=list(acts))
         return {line["part"]: line for line in answers.lines(request, MANAGER, Deadline(60))}
 
-    return made
+    return ask
 
 
 @pytest.fixture(scope="module")
@@ -122,13 +122,13 @@ def test_figures_are_those_of_the_file(
     """Headline, time chart and leaderboards of random questions have the figures of an export of the same."""
     for seed in range(first, first + DRAWS):
         params, acts = question(np.random.default_rng(seed))
-        found = answer(params, *acts)
-        query = links.from_params(found["head"]["params"], slicer, "demo", "delivery").query
-        if found["head"]["head"]["nothing"] is None:
-            check_headline(found["head"]["head"], query, slicer, file)
-            check_chart(found["head"]["head"], query, file)
-        for card in found["cards"]["cards"]:
-            check_card(card, found["head"]["head"]["field"], query, slicer, file)
+        parts = answer(params, *acts)
+        query = links.from_params(parts["head"]["params"], slicer, "demo", "delivery").query
+        if parts["head"]["head"]["nothing"] is None:
+            check_headline(parts["head"]["head"], query, slicer, file)
+            check_chart(parts["head"]["head"], query, file)
+        for card in parts["cards"]["cards"]:
+            check_card(card, parts["head"]["head"]["field"], query, slicer, file)
 
 
 def check_headline(head: Any, query: AudienceQuery, slicer: Slicer, file: Callable[..., Table]) -> None:
@@ -161,7 +161,11 @@ def check_card(
 ) -> None:
     """The first values are the file's largest, without filters on the card's own values, with its figures."""
     own = {"equals", "not equals"}
-    filters = tuple(one for one in query.filters if one.name != card["id"] or one.match not in own)
+    filters = tuple(
+        row_filter
+        for row_filter in query.filters
+        if row_filter.name != card["id"] or row_filter.match not in own
+    )
     volume = "imps" if slicer.data_field(field).formula else field
     rows = file(query.model_copy(update={"filters": filters}), (card["id"],), tuple({field, volume}))
     shown = [row for row in card["rows"] if row["kind"] == "row"]
@@ -180,11 +184,11 @@ def test_two_comparisons_are_those_of_the_files(
 ) -> None:
     """Both dotted lines and both columns of changes have the figures of an export of the days they name."""
     days = {"start": "-5d", "end": "yesterday", "compare": "weekdays", "also": _days_back(15, 11)}
-    found = answer(days | {"cards": "geo.country"})
-    head, query = found["head"]["head"], links.from_params(days, slicer, "demo", "delivery").query
+    parts = answer(days | {"cards": "geo.country"})
+    head, query = parts["head"]["head"], links.from_params(days, slicer, "demo", "delivery").query
     assert len(head["before"]) == len(head["fields"]["imps"]["before"]) == 2
     now = file(query, ("geo.country",), ("imps",))
-    card = next(card for card in found["cards"]["cards"] if card["id"] == "geo.country")
+    card = next(card for card in parts["cards"]["cards"] if card["id"] == "geo.country")
     for place, before in enumerate(head["before"]):
         asked = query.model_copy(update={"start_date": before["first"], "end_date": before["last"]})
         by_day = file(asked, (time_key_field("day"),), ("imps",))
@@ -416,7 +420,7 @@ def test_lines_can_be_shares(answer: Answer) -> None:
     only, trend = ["include", [["geo.country", "US"]]], ["trend", "share"]
     line = answer({}, only, trend)["head"]["head"]["fields"]["imps"]["drawn"]["now"]
     assert line["values"] == pytest.approx(share.tolist(), rel=1e-5)
-    assert line["texts"] == [f"{one:.1f} %" for one in share]
+    assert line["texts"] == [f"{percentage:.1f} %" for percentage in share]
     values = answer({}, only, trend, ["draw", [["geo.country", "US"]]])["head"]["head"]["values"]
     assert values[0]["now"]["values"] == line["values"]
 

@@ -53,8 +53,8 @@ def metric(store: Store) -> OwnMetric:
 def week() -> pd.DataFrame:
     """The rows of the last seven complete days."""
     rows = rows_by_week(COUNTRY)
-    found: pd.DataFrame = rows[rows["week"] == 0]
-    return found
+    latest: pd.DataFrame = rows[rows["week"] == 0]
+    return latest
 
 
 def value(rows: pd.DataFrame) -> float:
@@ -75,8 +75,8 @@ def test_a_metric_is_a_data_field_everywhere(metric: OwnMetric, week: pd.DataFra
             assert row["cells"][1]["text"] == f"{by_country[row['values'][0][1]]:,.3f}"
     split = next(table for table in boards.drawn(desk) if table["id"] == "split")
     shown = [row["cells"][1]["text"] for row in split["rows"] if row["kind"] == "row"]
-    most = sorted((one for one in by_country.values() if one > 0), reverse=True)
-    assert shown == [f"{one:,.3f}" for one in most[: len(shown)]]
+    most = sorted((figure for figure in by_country.values() if figure > 0), reverse=True)
+    assert shown == [f"{figure:,.3f}" for figure in most[: len(shown)]]
     assert not any("Left out" in warning.value for warning in desk.warning)
 
 
@@ -128,9 +128,9 @@ def test_a_formula_is_checked_before_it_is_stored(store: Store, week: pd.DataFra
     assert not desk.error
     assert any(f"{value(week):,.2f} for the question" in text.value for text in desk.markdown)
     desk.button(key="own_metric_save").click().run()
-    (made,) = store("manager").metrics.of(*DELIVERY)
-    assert (made.name, made.formula) == ("Mine", FORMULA)
-    assert own_metrics.name(made) in desk.query_params["field"]
+    (own_metric,) = store("manager").metrics.of(*DELIVERY)
+    assert (own_metric.name, own_metric.formula) == ("Mine", FORMULA)
+    assert own_metrics.name(own_metric) in desk.query_params["field"]
     assert boards.headline(desk)["Mine"] == f"{value(week):,.2f}"
 
 
@@ -138,15 +138,15 @@ def test_who_edits_a_metric_sees_the_views_that_use_it(metric: OwnMetric, store:
     """The form names the views whose figure, order or filter a metric is, and no others."""
     views, name = store("manager").views, own_metrics.name(metric)
     uses = [{"field": name}, {"fields": f"imps~{name}"}, {"having": f"{name}~gt~1"}, {"order": f"-{name}"}]
-    made = [views.save(*DELIVERY, f"Uses {place}", params) for place, params in enumerate(uses)]
+    saved_views = [views.save(*DELIVERY, f"Uses {place}", params) for place, params in enumerate(uses)]
     other = views.save(*DELIVERY, "Not", {"field": f"{name}9", "is.x": "own"})
-    assert own_metrics.users(metric, [*made, other]) == made
+    assert own_metrics.users(metric, [*saved_views, other]) == saved_views
     desk = dialog(of_delivery(), f"own_metric_{metric.id}")
     assert any("Uses 0, Uses 1, Uses 2, Uses 3." in text.value for text in desk.caption)
     desk.text_input(key="own_metric_name").set_value("Renamed").run()
     desk.button(key="own_metric_save").click().run()
-    assert [one.name for one in store("manager").metrics.of(*DELIVERY)] == ["Renamed"]
-    for view in (*made, other):
+    assert [own_metric.name for own_metric in store("manager").metrics.of(*DELIVERY)] == ["Renamed"]
+    for view in (*saved_views, other):
         views.delete(view.id)
 
 
@@ -171,7 +171,11 @@ def test_a_query_carries_the_fields_that_it_names() -> None:
         data_filters=(DataFilter(name="own.3", match=">", value=1),),
     )  # fmt: skip
     assert for_service(query, slicer).own_fields == tuple(fields[:3])
-    assert [field.name for field in slicer.data_fields] == ["imps", "clicks", *(one.name for one in fields)]
+    assert [field.name for field in slicer.data_fields] == [
+        "imps",
+        "clicks",
+        *(field.name for field in fields),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -190,8 +194,8 @@ def test_what_is_wrong_with_a_formula(formula: str, said: str) -> None:
     """A formula is read by the grammar of definitions; what it can't read is said in a sentence."""
     cost = DataField(name="payout.adv", description="Cost")
     slicer = Slicer(data_fields=(DataField(name="imps"), DataField(name="clicks"), cost))
-    found = own_metrics.problem(formula, slicer)
-    assert (said in found) if said else found == ""
+    problem = own_metrics.problem(formula, slicer)
+    assert (said in problem) if said else problem == ""
 
 
 @pytest.mark.parametrize(

@@ -85,8 +85,8 @@ def check_last(today: date, count: int, unit: str) -> None:
         for text in (f"Last {count} {unit}s", f"{count} {unit}", f" {count}{frequency.lower()} "):
             preset = periods.parse_last(text, fresh, today)
             assert named_days.resolve(preset.start, preset.end, today, fresh) == days
-        found = periods.preset_of(fresh, preset.start, preset.end, today)
-        assert found is not None and found[1:] == preset[1:]
+        period = periods.preset_of(fresh, preset.start, preset.end, today)
+        assert period is not None and period[1:] == preset[1:]
         assert preset.start.startswith("-")
     old = Slicer(first_date="2015-01-01", last_date=yesterday.isoformat())
     later = today + timedelta(days=400)

@@ -100,11 +100,11 @@ def test_every_row_is_what_pandas_has(visit: Visit, week: pd.DataFrame) -> None:
     desk = boards.click(
         visit(split="~".join(keys)), page_clicks.BOARD, *(["expand", path] for path in opened)
     )
-    found = drawn(desk)
-    assert [kind for kind, _, _ in found] == ["total"] + ["row"] * (len(found) - 1)
-    for _, path, texts in found:
+    lines = drawn(desk)
+    assert [kind for kind, _, _ in lines] == ["total"] + ["row"] * (len(lines) - 1)
+    for _, path, texts in lines:
         assert_figures(texts, of(week, keys, path))
-    paths = [path for _, path, _ in found]
+    paths = [path for _, path, _ in lines]
     assert len([path for path in paths if len(path) == 1]) == week[COUNTRY].nunique()
     assert len([path for path in paths if len(path) == 2]) == len(week.groupby([COUNTRY, CAMPAIGN]))
     assert {path[:2] for path in paths if len(path) == 3} == {("US", "3"), ("", "5")}
@@ -142,14 +142,14 @@ def test_a_header_orders_each_level(visit: Visit, week: pd.DataFrame) -> None:
 
 def test_what_is_cut_is_others(visit: Visit, week: pd.DataFrame) -> None:
     """Of two countries and two campaigns each, the rest of each subtotal and of the total is Others."""
-    found = drawn(visit(top="2"))
-    rest = {path: texts for kind, path, texts in found if kind == "rest"}
-    shown = [path for kind, path, _ in found if kind == "row"]
+    lines = drawn(visit(top="2"))
+    rest = {path: texts for kind, path, texts in lines if kind == "rest"}
+    shown = [path for kind, path, _ in lines if kind == "row"]
     assert len(rest) == 3
     for path, texts in rest.items():
-        below = [one for one in shown if one[:-1] == path]
+        below = [longer for longer in shown if longer[:-1] == path]
         for title, name in (("Impressions", "imps"), ("Clicks", "clicks")):
-            parts = sum(of(week, [COUNTRY, CAMPAIGN], one)[name].sum() for one in below)
+            parts = sum(of(week, [COUNTRY, CAMPAIGN], path)[name].sum() for path in below)
             left = of(week, [COUNTRY, CAMPAIGN], path)[name].sum() - parts
             assert float(texts[title].replace(",", "")) == left
         assert (texts["CTR"], texts["Unique users"]) == ("–", "–")
@@ -184,11 +184,11 @@ def test_changes_of_every_level(visit: Visit, rows: pd.DataFrame) -> None:
 def test_a_segmented_key_field_on_top(visit: Visit, week: pd.DataFrame) -> None:
     """A record with two categories is below both, subtotals overlap, and what is cut has no figure."""
     desk = visit(split=f"{CATEGORY}~{COUNTRY}", top="2")
-    found = drawn(desk)
-    for kind, path, texts in found:
+    lines = drawn(desk)
+    for kind, path, texts in lines:
         if kind != "rest":
             assert_figures(texts, of(week, [CATEGORY, COUNTRY], path))
-    others = next(texts for kind, path, texts in found if kind == "rest" and not path)
+    others = next(texts for kind, path, texts in lines if kind == "rest" and not path)
     assert others["Impressions"] == "–"
     assert any("values per record" in caption.value for caption in desk.caption)
 
@@ -211,17 +211,17 @@ def test_all_rows_open(visit: Visit, week: pd.DataFrame) -> None:
     keys = [COUNTRY, CAMPAIGN, CATEGORY]
     desk = visit(split="~".join(keys))
     desk.button(key="split_unfold_more").click().run()
-    found = drawn(desk)
-    shown = [path for kind, path, _ in found if kind == "row"]
+    lines = drawn(desk)
+    shown = [path for kind, path, _ in lines if kind == "row"]
     pairs = len(week.groupby([COUNTRY, CAMPAIGN]))
     assert len([path for path in shown if len(path) == 2]) == pairs
     assert {path[:2] for path in shown if len(path) == 3} == {path for path in shown if len(path) == 2}
-    for kind, path, texts in found:
+    for kind, path, texts in lines:
         if kind != "rest":
             assert_figures(texts, of(week, keys, path))
     assert desk.button(key="split_unfold_more").disabled
     again = drawn(visit(split="~".join(keys), folds="".join(desk.query_params["folds"])))
-    assert [path for _, path, _ in again] == [path for _, path, _ in found]
+    assert [path for _, path, _ in again] == [path for _, path, _ in lines]
 
 
 def test_many_open_rows_share_the_room(
@@ -231,10 +231,10 @@ def test_many_open_rows_share_the_room(
     monkeypatch.setitem(split_levels.MOST_ROWS, 3, 30)
     keys = [COUNTRY, CAMPAIGN, CATEGORY]
     desk = visit(split="~".join(keys), folds=f"all~{COUNTRY}%7E{CAMPAIGN}%7E{CATEGORY}")
-    found = drawn(desk)
-    below = Counter(path[:2] for kind, path, _ in found if kind == "row" and len(path) == 3)
+    lines = drawn(desk)
+    below = Counter(path[:2] for kind, path, _ in lines if kind == "row" and len(path) == 3)
     assert set(below.values()) == {1}
-    assert {path for kind, path, _ in found if kind == "rest"} <= set(below)
+    assert {path for kind, path, _ in lines if kind == "rest"} <= set(below)
     pairs = len(week.groupby([COUNTRY, CAMPAIGN]))
     assert f"With {pairs} rows open, each shows its first 1;" in str(
         [caption.value for caption in desk.caption]
@@ -261,19 +261,19 @@ def test_all_rows_close(visit: Visit) -> None:
 def test_a_click_on_a_figure_keeps_its_row(visit: Visit, week: pd.DataFrame) -> None:
     """What the component sends for a figure keeps both values of its row, and the row says so."""
     desk = boards.click(visit(), page_clicks.BOARD, ["include", [[COUNTRY, "US"], [CAMPAIGN, "3"]]])
-    found = drawn(desk)
-    assert [path for _, path, _ in found] == [(), ("US",), ("US", "3")]
-    assert_figures(found[0][2], of(week, [COUNTRY, CAMPAIGN], ("US", "3")))
+    lines = drawn(desk)
+    assert [path for _, path, _ in lines] == [(), ("US",), ("US", "3")]
+    assert_figures(lines[0][2], of(week, [COUNTRY, CAMPAIGN], ("US", "3")))
     assert [row["included"] for row in boards.split(desk)["rows"]] == [[], [True], [True, True]]
 
 
 def test_time_runs_within_a_row(visit: Visit) -> None:
     """Days below a country are in their order, each compared with the day at its place in the week before."""
-    found = drawn(visit(split=f"{COUNTRY}~granularity_day", compare="previous"))
-    days = [path[1] for _, path, _ in found if len(path) == 2 and path[0] == "US"]
+    lines = drawn(visit(split=f"{COUNTRY}~granularity_day", compare="previous"))
+    days = [path[1] for _, path, _ in lines if len(path) == 2 and path[0] == "US"]
     assert len(days) == 7
     assert days == sorted(days)
-    changes = {path: texts["Change, %"] for _, path, texts in found if len(path) == 2}
+    changes = {path: texts["Change, %"] for _, path, texts in lines if len(path) == 2}
     assert "–" not in {changes["US", day] for day in days}
 
 
@@ -387,5 +387,5 @@ def test_the_route_answers_what_the_page_draws(visit: Visit, chart: str) -> None
     for act in (["order", "split", "clicks", "asc"], ["exclude", us], ["collapse", us]):
         desk = visit(chart=chart, lower="split")
         data = next(component for component in boards.components(desk) if component.get("asked"))
-        found = boards.parts(desk, data["asked"]["params"], [data["asked"]["part"]], act)
-        assert found["split"] == [boards.split(boards.click(desk, page_clicks.BOARD, act))]
+        parts = boards.parts(desk, data["asked"]["params"], [data["asked"]["part"]], act)
+        assert parts["split"] == [boards.split(boards.click(desk, page_clicks.BOARD, act))]

@@ -43,14 +43,14 @@ def drawn(desk: AppTest) -> Figures:
     """The figures in sight as numbers, by the path of their row (that of Others ends so) and their column."""
     table = boards.split(desk)
     titles = [column["title"] for column in table["columns"]][1:]
-    found: Figures = {}
+    figures: Figures = {}
     for row in table["rows"]:
         path = tuple(value for _, value in row["values"]) + (("Others",) if row["kind"] == "rest" else ())
         texts = [cell["text"].replace(",", "") for cell in row["cells"][1:]]
-        found[path] = {
+        figures[path] = {
             title: None if text == "–" else float(text) for title, text in zip(titles, texts, strict=True)
         }
-    return found
+    return figures
 
 
 def label(country: str) -> str:
@@ -60,17 +60,17 @@ def label(country: str) -> str:
 
 def test_every_cell_is_what_pandas_has(visit: Visit, week: pd.DataFrame) -> None:
     """Campaigns down and countries across: sums of rows, columns and cells; without rows nothing."""
-    found = drawn(visit())
-    assert found == drawn(visit(order=COUNTRY))
+    figures = drawn(visit())
+    assert figures == drawn(visit(order=COUNTRY))
     cells = week.pivot_table(values="imps", index=CAMPAIGN, columns=COUNTRY, aggfunc="sum")
     order = cells.sum().sort_values(ascending=False).index
-    assert list(found[()]) == ["Impressions", *map(label, order)]
-    assert set(found) == {(), *((campaign,) for campaign in cells.index)}
+    assert list(figures[()]) == ["Impressions", *map(label, order)]
+    assert set(figures) == {(), *((campaign,) for campaign in cells.index)}
     for campaign in cells.index:
         row = cells.loc[campaign]
         expected = {label(country): None if pd.isna(row[country]) else row[country] for country in row.index}
-        assert found[(campaign,)] == {"Impressions": row.sum(), **expected}
-    assert found[()] == {"Impressions": cells.sum().sum(), **cells.sum().rename(label)}
+        assert figures[(campaign,)] == {"Impressions": row.sum(), **expected}
+    assert figures[()] == {"Impressions": cells.sum().sum(), **cells.sum().rename(label)}
 
 
 def test_columns_of_one_kind_have_a_head_above_theirs(visit: Visit) -> None:
@@ -98,12 +98,12 @@ def test_rows_on_two_levels(visit: Visit, week: pd.DataFrame) -> None:
     """Rows below rows have their figures by the values across, and open and close by the row's own fields."""
     keys = f"{CATEGORY}~{CAMPAIGN}~{COUNTRY}"
     desk = visit(split=keys)
-    found = drawn(desk)
+    figures = drawn(desk)
     rows = week.explode(CATEGORY).fillna({CATEGORY: ""})
     expected = rows.groupby([CATEGORY, CAMPAIGN, COUNTRY])["imps"].sum()
     for category, campaign, country in expected.index:
-        assert found[(category, campaign)][label(country)] == expected[category, campaign, country]
-    first = next(path for path in found if len(path) == 1)
+        assert figures[(category, campaign)][label(country)] == expected[category, campaign, country]
+    first = next(path for path in figures if len(path) == 1)
     closed = drawn(boards.click(desk, page_clicks.BOARD, ["collapse", [[CATEGORY, *first]]]))
     assert not [path for path in closed if path[:1] == first and len(path) == 2]
 
@@ -112,15 +112,15 @@ def test_what_is_cut_is_others(visit: Visit, week: pd.DataFrame, monkeypatch: py
     """Of two countries and two campaigns, the rest is Others, to the right and below; it is said."""
     monkeypatch.setattr(split_levels, "ACROSS", 2)
     desk = visit(top="2")
-    found = drawn(desk)
+    figures = drawn(desk)
     cells = week.pivot_table(values="imps", index=CAMPAIGN, columns=COUNTRY, aggfunc="sum").fillna(0)
     columns = cells.sum().nlargest(2).index
     campaigns = cells.sum(axis=1).nlargest(2).index
-    assert list(found[()]) == ["Impressions", *map(label, columns), "Others"]
+    assert list(figures[()]) == ["Impressions", *map(label, columns), "Others"]
     for campaign in campaigns:
-        assert found[(campaign,)]["Others"] == cells.loc[campaign].drop(columns).sum()
+        assert figures[(campaign,)]["Others"] == cells.loc[campaign].drop(columns).sum()
     below = cells.drop(campaigns)
-    assert found[("Others",)] == {
+    assert figures[("Others",)] == {
         "Impressions": below.sum().sum(),
         **below[columns].sum().rename(label),
         "Others": below.drop(columns=columns).sum().sum(),
@@ -170,7 +170,7 @@ def test_the_file_is_as_seen(download: Callable[..., Any], week: pd.DataFrame) -
     cells = week.pivot_table(values="imps", index=CAMPAIGN, columns=COUNTRY, aggfunc="sum")
     order = list(cells.sum().sort_values(ascending=False).index)
     last = openpyxl.utils.get_column_letter(len(order) + 2)
-    assert {str(one) for one in sheet.merged_cells.ranges} == {"A1:A2", "B1:B2", f"C1:{last}1"}
+    assert {str(cell_range) for cell_range in sheet.merged_cells.ranges} == {"A1:A2", "B1:B2", f"C1:{last}1"}
     assert (sheet["A1"].value, sheet["B1"].value, sheet["C1"].value) == ("Campaign", "Impressions", "Country")
     assert [cell.value for cell in sheet[2][2:]] == [label(country) for country in order]
     assert sheet.freeze_panes == "B3"
@@ -191,7 +191,7 @@ def test_the_file_of_metrics(download: Callable[..., Any], week: pd.DataFrame) -
     sheet = download(cross="", split=f"{COUNTRY}~{CAMPAIGN}")["Pivot"]
     titles = [sheet.cell(2, column).value or sheet.cell(1, column).value for column in range(1, 9)]
     assert titles[:3] == ["Country › Campaign", "Impressions", "Share, %"]
-    assert "B1:C1" in {str(one) for one in sheet.merged_cells.ranges}
+    assert "B1:C1" in {str(cell_range) for cell_range in sheet.merged_cells.ranges}
     assert sheet["B1"].value == "Impressions"
     by_country = week.groupby(COUNTRY)["imps"].sum()
     indents = {row[0].value: row[0].alignment.indent for row in sheet.iter_rows(min_row=3)}

@@ -132,8 +132,8 @@ def visit(home: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
 @pytest.fixture(scope="module")
 def week() -> pd.DataFrame:
     """The rows of the slicer delivery in the last seven complete days."""
-    found = small_rows(seed=0).to_pandas().fillna({"geo.country": ""})
-    return found[found["time"].dt.date > LAST_DAY - pd.Timedelta(days=7).to_pytimedelta()]
+    table = small_rows(seed=0).to_pandas().fillna({"geo.country": ""})
+    return table[table["time"].dt.date > LAST_DAY - pd.Timedelta(days=7).to_pytimedelta()]
 
 
 def param(desk: AppTest, name: str) -> str:

@@ -37,7 +37,7 @@ def labels(desk: AppTest) -> list[str]:
     """The labels of what can be pressed."""
     return [
         *(button.label for button in desk.button),
-        *(one.proto.label for one in desk.get("download_button")),
+        *(button.proto.label for button in desk.get("download_button")),
     ]
 
 

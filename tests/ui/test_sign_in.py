@@ -34,15 +34,15 @@ def used_of_the_library(path: Path) -> set[str]:
     """What a file takes from streamlit-authenticator, by whatever way."""
     if LIBRARY not in path.read_text():
         return set()
-    tree, found = ast.parse(path.read_text()), set[str]()
+    tree, names = ast.parse(path.read_text()), set[str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(LIBRARY):
-            found |= {f"{node.module}: {alias.name}" for alias in node.names}
+            names |= {f"{node.module}: {alias.name}" for alias in node.names}
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names if alias.name.startswith(f"{LIBRARY}.")}
+            names |= {alias.name for alias in node.names if alias.name.startswith(f"{LIBRARY}.")}
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("stauth", LIBRARY, "_library()"):
-            found.add(node.attr)
-    return found
+            names.add(node.attr)
+    return names
 
 
 def test_the_classes_are_the_librarys_public_ones() -> None:

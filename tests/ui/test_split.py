@@ -103,9 +103,9 @@ def test_no_others_where_nothing_adds_up() -> None:
 
 def test_values_in_words() -> None:
     """A value is shown by its description; where two codes share one, with the code; missing as not set."""
-    found = answer({"1": 5, "2": 3, "3": 1, "": 1}, 10)
+    audience = answer({"1": 5, "2": 3, "3": 1, "": 1}, 10)
     described = pd.DataFrame({"site": ["News", "News", "3", ""]})
-    rows = split(replace(found, descriptions=described))
+    rows = split(replace(audience, descriptions=described))
     assert split_rows.row_labels(rows) == ["News · 1", "News · 2", "3", "(not set)"]
 
 

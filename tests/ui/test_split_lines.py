@@ -36,10 +36,10 @@ def visit(home: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
 @pytest.fixture(scope="module")
 def rows() -> pd.DataFrame:
     """The slicer's rows, the last seven complete days as week 0, the seven before as week 1."""
-    found = small_rows(seed=0).to_pandas().fillna({COUNTRY: ""})
-    days = pd.to_datetime(found["time"].dt.date)
+    table = small_rows(seed=0).to_pandas().fillna({COUNTRY: ""})
+    days = pd.to_datetime(table["time"].dt.date)
     ages = (pd.Timestamp(LAST_DAY) - days).dt.days
-    return found.assign(week=ages // 7, day=days.dt.strftime("%Y-%m-%d"))
+    return table.assign(week=ages // 7, day=days.dt.strftime("%Y-%m-%d"))
 
 
 def drawn(desk: AppTest) -> go.Figure | None:

@@ -46,13 +46,13 @@ def visit(standin: Standin, there: Path, monkeypatch: pytest.MonkeyPatch) -> Vis
     return over(standin, there, monkeypatch)
 
 
-def over(one: Standin, home: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
+def over(standin: Standin, home: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
     """Visits to a desk over this stand-in. What the desk keeps of a slicer belongs to the visit."""
     told = {
         "HOME": str(home),
-        "BASE_URL": one.address,
+        "BASE_URL": standin.address,
         "REPORTING_TOKEN": TOKEN,
-        "SLICERS": ",".join("/".join(where) for where in one.state.slicers),
+        "SLICERS": ",".join("/".join(where) for where in standin.state.slicers),
     }
     for name, value in told.items():
         monkeypatch.setenv(f"TRANCHE_{name}", value)
@@ -190,9 +190,9 @@ def test_lines(visit: Visit, rows: pd.DataFrame) -> None:
     """A small chart for each campaign has its impressions by day, and their sum above."""
     desk = visit("audience", split="campaign_id", chart="lines", compare="none")
     (figure,) = [
-        found
+        chart_figure
         for chart in desk.get("plotly_chart")
-        if "xaxis2" in (found := plotly.io.from_json(chart.proto.spec, skip_invalid=True)).layout
+        if "xaxis2" in (chart_figure := plotly.io.from_json(chart.proto.spec, skip_invalid=True)).layout
     ]
     sums = rows.groupby("campaign_id")["imps"].sum().sort_values(ascending=False)
     notes = [note.text for note in figure.layout.annotations]
@@ -240,7 +240,7 @@ def test_an_estimate_first_where_a_service_says_nothing(standin: Standin, visit:
     """A remote service is asked for 10,000 records at first, then for a million in the background."""
     standin.state.weight = 10
     desk = visit("audience", start="-21d", split="geo.country")
-    asked = [one.body for one in standin.state.asked if one.path.endswith("/audience")]
+    asked = [request.body for request in standin.state.asked if request.path.endswith("/audience")]
     split = [body for body in asked if "geo.country" in body.get("split_by", ())]
     limits = {body.get("audience_rows_limit", 1_000_000) for body in split}
     assert 10_000 in limits
@@ -334,8 +334,8 @@ def test_a_service_without_shares(standin: Standin, visit: Visit, screen: str) -
 def many() -> Iterator[Standin]:
     """A stand-in with a key field of 30,000 values, which it sends one and all."""
     slicers = {("demo", "delivery"): wide(30_000), ("demo", "curation"): small(1)}
-    with served(State(slicers, weight=0)) as one:
-        yield one
+    with served(State(slicers, weight=0)) as service:
+        yield service
 
 
 @pytest.mark.parametrize("screen", SCREENS)

@@ -78,19 +78,19 @@ def test_a_click_is_done_whole_where_another_follows(monkeypatch: pytest.MonkeyP
 
 def test_other_files_import_what_is_public() -> None:
     """No other file imports a module of Streamlit's or streamlit-authenticator's that is not documented."""
-    found = {path.relative_to(ROOT).as_posix(): imported(path) - PUBLIC for path in FILES}
-    assert not {path for path, modules in found.items() if modules}
+    private_modules = {path.relative_to(ROOT).as_posix(): imported(path) - PUBLIC for path in FILES}
+    assert not {path for path, modules in private_modules.items() if modules}
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_other_files_have_no_private_name(name: str) -> None:
     """A private name of Streamlit's stands in the two files for it alone; prose may name an address."""
-    found = {
+    users = {
         path.relative_to(ROOT).as_posix()
         for path in FILES
         if re.search(rf'[."]{re.escape(name)}|"/{re.escape(name)}', path.read_text())
     }
-    assert found <= OURS
+    assert users <= OURS
 
 
 def test_one_script_speaks_to_streamlits_client() -> None:
@@ -102,10 +102,10 @@ def test_one_script_speaks_to_streamlits_client() -> None:
 def test_every_selector_is_listed() -> None:
     """What our styles and scripts select by of Streamlit's client is what `SELECTORS` lists."""
     used = {
-        next(filter(None, found))
+        next(filter(None, groups))
         for path in STYLES
         if path.name != "streamlit_parts.py"
-        for found in SELECTED.findall(path.read_text("utf-8"))
+        for groups in SELECTED.findall(path.read_text("utf-8"))
     }
     assert used == {selector for selectors in SELECTORS.values() for selector in selectors}
 

@@ -55,17 +55,17 @@ def linear(color: str) -> np.ndarray:
     return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
 
 
-def distance(one: str, other: str, seen: np.ndarray) -> float:
+def distance(color: str, other: str, seen: np.ndarray) -> float:
     """How far apart two colors look, in Oklab."""
     places = [
-        np.array(OKLAB) @ np.cbrt(np.array(CONES) @ np.clip(seen @ linear(c), 0, 1)) for c in (one, other)
+        np.array(OKLAB) @ np.cbrt(np.array(CONES) @ np.clip(seen @ linear(c), 0, 1)) for c in (color, other)
     ]
     return float(np.linalg.norm(places[0] - places[1]))
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(color: str, other: str) -> float:
     """Contrast by WCAG 2.2, from 1 to 21."""
-    light, dark = sorted((float(linear(c) @ [0.2126, 0.7152, 0.0722]) for c in (one, other)), reverse=True)
+    light, dark = sorted((float(linear(c) @ [0.2126, 0.7152, 0.0722]) for c in (color, other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -134,7 +134,7 @@ def test_the_colors_of_changes_stand_in_the_theme_alone() -> None:
     assert {tuple(bytes.fromhex(color[1:])) for color in changes["light"]} <= pixels
     for path in (path for path in LIB.rglob("*") if path.suffix in (".py", ".css", ".js")):
         text = path.read_text("utf-8")
-        assert not [one for pair in changes.values() for one in pair if one in text], path
+        assert not [color for pair in changes.values() for color in pair if color in text], path
 
 
 def test_nothing_from_elsewhere() -> None:

@@ -29,10 +29,10 @@ def context(own_home: Path) -> RequestContext:
     ) as writer:
         writer.write(rows)
         writer.commit("made for the test", "two values together")
-    found = clients(Settings(home=own_home, demo=True))
-    slicer = found.reporting.info(InfoQuery(project_name="demo", slicer_name="together"))
+    apis = clients(Settings(home=own_home, demo=True))
+    slicer = apis.reporting.info(InfoQuery(project_name="demo", slicer_name="together"))
     person = Person("manager", "Max Manager", None, "manager")
-    return RequestContext(person, "demo", "together", slicer, found)
+    return RequestContext(person, "demo", "together", slicer, apis)
 
 
 def test_values_among_those_that_come_along(context: RequestContext, monkeypatch: pytest.MonkeyPatch) -> None:

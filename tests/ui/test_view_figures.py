@@ -42,34 +42,34 @@ def kept(settings: Settings) -> Keeper:
 
 def texts(desk: AppTest) -> str:
     """All that is written in Markdown and captions, as a reader sees it."""
-    written = "\n".join(one.value for one in [*desk.markdown, *desk.caption])
+    written = "\n".join(element.value for element in [*desk.markdown, *desk.caption])
     return written.replace(EMPTY, "").replace("\\", "")
 
 
 def card(desk: AppTest, view: SavedView) -> dict[str, tuple[str, str]]:
     """A card's figures and changes by the names of their fields."""
     metric = desk.get_by_key(f"view_figures_{view.id}").metric
-    return {one.label: (one.value, one.delta) for one in metric}
+    return {metric_card.label: (metric_card.value, metric_card.delta) for metric_card in metric}
 
 
 def test_a_view_shows_its_figures(kept: Keeper) -> None:
     """The field in front and the next two, under the view's filters, beside those of the days before."""
     params = {**LAST_WEEK, "is.geo.country": "US", "field": "ctr", "split": "campaign_id", "rows": "10000"}
-    made = kept("manager").views.save("demo", "delivery", "US *rates*", params)
+    view = kept("manager").views.save("demo", "delivery", "US *rates*", params)
     desk = of_delivery("slicers")
     assert not desk.exception
     rows: pd.DataFrame = rows_by_week("geo.country")
     weeks = rows[rows["geo.country"] == "US"].groupby("week")[["imps", "clicks"]].sum()
     rates = 100 * weeks["clicks"] / weeks["imps"]
-    found = card(desk, made)
-    assert list(found) == ["CTR", "Impressions", "Clicks"]
+    metrics = card(desk, view)
+    assert list(metrics) == ["CTR", "Impressions", "Clicks"]
     for title, value in (("CTR", rates), ("Impressions", weeks["imps"]), ("Clicks", weeks["clicks"])):
-        shown, change = found[title]
+        shown, change = metrics[title]
         assert float(shown.rstrip(" %").replace(",", "")) == pytest.approx(
             value[0], abs=0.51 if value[0] > 9 else 0.0051
         )
         assert change == plain(Numbers().change(value[0] / value[1] - 1))
-    desk.button(key=f"view_figures_open_{made.id}").click().run()
+    desk.button(key=f"view_figures_open_{view.id}").click().run()
     assert not desk.exception
     assert "".join(desk.query_params["is.geo.country"]) == "US"
     assert "".join(desk.query_params["split"]) == "campaign_id"
@@ -80,12 +80,12 @@ def test_four_views_come_first(kept: Keeper) -> None:
     views = kept("manager").views
     others = kept("admin").views
     names = ["Old", "Start", "Fires", "New", "Newest"]
-    made = {name: views.save("demo", "delivery", name, LAST_WEEK) for name in names}
-    made["Theirs"] = others.save("demo", "delivery", "Theirs", LAST_WEEK, is_shared=True)
-    kept("manager").alerts.watch(made["Fires"].id, "imps", IMPS, "above", 1.0)
+    by_name = {name: views.save("demo", "delivery", name, LAST_WEEK) for name in names}
+    by_name["Theirs"] = others.save("demo", "delivery", "Theirs", LAST_WEEK, is_shared=True)
+    kept("manager").alerts.watch(by_name["Fires"].id, "imps", IMPS, "above", 1.0)
     (alert,) = kept("manager").alerts.mine()
     firing = {alert.view_id: replace(alert, state="firing")}
-    shown = view_figures.first(views.of("demo", "delivery"), made["Start"].id, firing)
+    shown = view_figures.first(views.of("demo", "delivery"), by_name["Start"].id, firing)
     assert [view.name for view in shown] == ["Fires", "Start", "Newest", "New"]
     assert "4 of 6 views" in texts(of_delivery("slicers"))
     viewers = of_delivery("slicers", person="viewer")
@@ -95,13 +95,13 @@ def test_four_views_come_first(kept: Keeper) -> None:
 def test_what_fires_stands_on_the_views_card(settings: Settings, kept: Keeper) -> None:
     """The card of a view whose alert fires says figure, bound and since when."""
     imported(settings.home, [120])
-    made = kept("manager").views.save(*SLICER, "Yesterday", YESTERDAY)
-    kept("manager").alerts.watch(made.id, "imps", IMPS, "above", 100.0)
+    view = kept("manager").views.save(*SLICER, "Yesterday", YESTERDAY)
+    kept("manager").alerts.watch(view.id, "imps", IMPS, "above", 100.0)
     Watch(settings).look(NOW)
     desk = opened("slicers", project="demo", slicer=SLICER[1])
     (said,) = [
         markdown.value
-        for markdown in desk.get_by_key(f"view_figures_{made.id}").markdown
+        for markdown in desk.get_by_key(f"view_figures_{view.id}").markdown
         if "above" in markdown.value
     ]
     plain = said.replace(EMPTY, "").replace("\\", "")
@@ -111,10 +111,10 @@ def test_what_fires_stands_on_the_views_card(settings: Settings, kept: Keeper) -
 def test_what_fires_is_on_the_start_page(settings: Settings, kept: Keeper) -> None:
     """A view as start page has the list above it until it is hidden; a link's page hasn't."""
     imported(settings.home, [120])
-    made = kept("manager").views.save(*SLICER, "Yesterday", YESTERDAY)
-    kept("manager").alerts.watch(made.id, "imps", IMPS, "above", 100.0)
+    view = kept("manager").views.save(*SLICER, "Yesterday", YESTERDAY)
+    kept("manager").alerts.watch(view.id, "imps", IMPS, "above", 100.0)
     Watch(settings).look(NOW)
-    kept("manager").start.set(made.id)
+    kept("manager").start.set(view.id)
     desk = entered()
     assert "".join(desk.query_params["start"]) == "yesterday"
     assert "Impressions above 100\nnow 120 · since 21 Nov 2026" in "\n".join(block(desk))
@@ -141,7 +141,7 @@ def block(desk: AppTest) -> list[str]:
         block: Any = desk.get_by_key("alerts_firing")
     except KeyError:
         return []
-    lines = [one.value for one in [*block.markdown, *block.caption]]
+    lines = [element.value for element in [*block.markdown, *block.caption]]
     return [line.replace(EMPTY, "").replace("\\", "").replace("*", "") for line in lines]
 
 

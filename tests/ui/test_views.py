@@ -92,28 +92,28 @@ def test_changed_since_saved(signed_in: Desk, kept: Keeper) -> None:
 
 def test_rename_share_and_delete(signed_in: Desk, kept: Keeper) -> None:
     """The owner renames and shares a view, and deletes it with a second click."""
-    made = kept("manager").views.save("demo", "delivery", "Old", {"start": "-14d"})
-    desk = VIEWS.press(signed_in(), f"view_do_edit_{made.id}")
-    desk.text_input(key=f"view_rename_{made.id}").set_value("New")
-    desk.checkbox(key=f"view_reshare_{made.id}").set_value(True)
+    view = kept("manager").views.save("demo", "delivery", "Old", {"start": "-14d"})
+    desk = VIEWS.press(signed_in(), f"view_do_edit_{view.id}")
+    desk.text_input(key=f"view_rename_{view.id}").set_value("New")
+    desk.checkbox(key=f"view_reshare_{view.id}").set_value(True)
     VIEWS.submit(desk, "Save changes")
     (seen,) = kept("viewer").views.of("demo", "delivery")
     assert (seen.name, seen.is_shared, seen.params) == ("New", True, {"start": "-14d"})
     VIEWS.press(desk, "view_all")
-    VIEWS.press(VIEWS.press(desk, f"view_do_delete_{made.id}"), "view_delete_not")
-    assert kept("manager").views.get(made.id) is not None
-    VIEWS.press(VIEWS.press(desk, f"view_do_delete_{made.id}"), "view_delete_sure")
-    assert kept("manager").views.get(made.id) is None
+    VIEWS.press(VIEWS.press(desk, f"view_do_delete_{view.id}"), "view_delete_not")
+    assert kept("manager").views.get(view.id) is not None
+    VIEWS.press(VIEWS.press(desk, f"view_do_delete_{view.id}"), "view_delete_sure")
+    assert kept("manager").views.get(view.id) is None
     assert views(desk) == []
 
 
 def test_views_of_others(signed_in: Desk, kept: Keeper) -> None:
     """A shared view of somebody else can be opened and not changed, but by an administrator."""
-    made = kept("manager").views.save("demo", "delivery", "Ours", {"start": "-14d"}, is_shared=True)
+    view = kept("manager").views.save("demo", "delivery", "Ours", {"start": "-14d"}, is_shared=True)
     kept("manager").views.save("demo", "delivery", "Private", {"start": "-30d"})
     desk = signed_in("viewer")
     assert views(desk) == ["Ours"]
-    assert actions(desk, made.id) == {
+    assert actions(desk, view.id) == {
         "Alert on Ours",
         "Open Tranche on Ours",
         "Comments on Ours",
@@ -123,7 +123,7 @@ def test_views_of_others(signed_in: Desk, kept: Keeper) -> None:
     assert [
         caption.value.partition(" · saved")[0] for caption in desk.caption if "saved" in caption.value
     ] == ["by manager · shared"]
-    assert actions(signed_in("admin"), made.id) >= {"Edit Ours", "Delete Ours"}
+    assert actions(signed_in("admin"), view.id) >= {"Edit Ours", "Delete Ours"}
 
 
 def test_a_name_that_is_taken(signed_in: Desk, kept: Keeper) -> None:
@@ -138,11 +138,11 @@ def test_a_name_that_is_taken(signed_in: Desk, kept: Keeper) -> None:
 
 def test_what_no_longer_fits_is_named(signed_in: Desk, kept: Keeper) -> None:
     """A view whose key field the slicer has no more asks the rest, and a sentence says what was left out."""
-    made = kept("manager").views.save(
+    view = kept("manager").views.save(
         "demo", "delivery", "Old", {"is.zone": "1", "is.geo.country": "FR", "project": "other"}
     )
     desk = signed_in()
-    desk.button(key=f"view_open_{made.id}").click().run()
+    desk.button(key=f"view_open_{view.id}").click().run()
     assert asked(desk, "is.geo.country") == "FR"
     assert (asked(desk, "is.zone"), asked(desk, "project")) == ("", "demo")
     assert ["the filter on Zone" in warning.value for warning in desk.warning] == [True]
@@ -150,10 +150,10 @@ def test_what_no_longer_fits_is_named(signed_in: Desk, kept: Keeper) -> None:
 
 def test_the_start_page(signed_in: Desk, kept: Keeper) -> None:
     """Who chose a start page sees it after the sign-in; a link that asks for something is opened as it is."""
-    made = kept("manager").views.save("demo", "curation", "Morning", {"start": "-14d", "end": "yesterday"})
+    view = kept("manager").views.save("demo", "curation", "Morning", {"start": "-14d", "end": "yesterday"})
     desk = signed_in(slicer="curation")
-    VIEWS.press(desk, f"view_do_start_{made.id}")
-    assert kept("manager").start.get() == made
+    VIEWS.press(desk, f"view_do_start_{view.id}")
+    assert kept("manager").start.get() == view
     assert "start page" in str([caption.value for caption in desk.caption])
     fresh = AppTest.from_file(DESK, default_timeout=60).run()
     fresh.button(key="demo_manager").click().run()
@@ -164,7 +164,7 @@ def test_the_start_page(signed_in: Desk, kept: Keeper) -> None:
     linked.run().button(key="demo_manager").click().run()
     assert linked.selectbox(key="slicer").value == "delivery"
     assert asked(linked, "start") == ""
-    VIEWS.press(signed_in(slicer="curation"), f"view_do_start_{made.id}")
+    VIEWS.press(signed_in(slicer="curation"), f"view_do_start_{view.id}")
     assert kept("manager").start.get() is None
 
 
@@ -174,22 +174,22 @@ def test_views_on_the_slicers_screen(signed_in: Desk, kept: Keeper) -> None:
     desk.text_input(key="view_name").set_value("Here")
     VIEWS.submit(desk, "Save view")
     assert views(desk) == ["Here"]
-    (made,) = kept("manager").views.of("demo", "delivery")
-    assert made.params["is.geo.country"] == "US"
-    kept("manager").views.change(made.id, params={"is.geo.country": "FR", "start": "-14d"})
+    (view,) = kept("manager").views.of("demo", "delivery")
+    assert view.params["is.geo.country"] == "US"
+    kept("manager").views.change(view.id, params={"is.geo.country": "FR", "start": "-14d"})
     assert "**Here** · changed since saved" in [
         markdown.value for markdown in VIEWS.opened(desk.run()).markdown
     ]
-    VIEWS.press(desk, f"view_do_link_{made.id}")
+    VIEWS.press(desk, f"view_do_link_{view.id}")
     assert any("/audience?project=demo&slicer=delivery&is.geo.country=FR" in code.value for code in desk.code)
-    VIEWS.press(VIEWS.press(desk, "view_all"), f"view_do_edit_{made.id}")
-    desk.text_input(key=f"view_rename_{made.id}").set_value("There")
+    VIEWS.press(VIEWS.press(desk, "view_all"), f"view_do_edit_{view.id}")
+    desk.text_input(key=f"view_rename_{view.id}").set_value("There")
     VIEWS.submit(desk, "Save changes")
-    VIEWS.press(desk, "view_all").button(key=f"view_open_{made.id}").click().run()
+    VIEWS.press(desk, "view_all").button(key=f"view_open_{view.id}").click().run()
     assert not desk.exception
     assert (asked(desk, "is.geo.country"), asked(desk, "start")) == ("FR", "-14d")
     assert boards.headline(desk)
-    other = VIEWS.press(signed_in(page=SLICERS), f"view_do_delete_{made.id}")
+    other = VIEWS.press(signed_in(page=SLICERS), f"view_do_delete_{view.id}")
     VIEWS.press(other, "view_delete_sure")
     assert views(other) == []
 
@@ -200,15 +200,15 @@ def test_a_view_keeps_what_is_explored(signed_in: Desk, kept: Keeper) -> None:
     desk = signed_in(page=SLICERS, explore=explored)
     desk.text_input(key="view_name").set_value("Campaigns")
     VIEWS.submit(desk, "Save view")
-    (made,) = kept("manager").views.of("demo", "delivery")
-    assert made.params["explore"] == explored
+    (view,) = kept("manager").views.of("demo", "delivery")
+    assert view.params["explore"] == explored
     assert "changed since saved" not in str([markdown.value for markdown in desk.markdown])
     desk.text_input(key="fields_search").set_value("country").run()
     assert "**Campaigns** · changed since saved" in [
         markdown.value for markdown in VIEWS.opened(desk.run()).markdown
     ]
     other = signed_in()
-    other.button(key=f"view_open_{made.id}").click().run()
+    other.button(key=f"view_open_{view.id}").click().run()
     other.switch_page(SLICERS).run()
     assert [header.value for header in other.header] == ["Campaign by Clicks"]
 
@@ -246,29 +246,29 @@ def test_chosen_leaderboards_stay_after_a_click_that_leads_on(signed_in: Desk) -
     desk = signed_in(**{"is.geo.country": "nowhere"})
     choose_leaderboards(desk, ["categories"])
     params = {"start": "-7d", "end": "yesterday"}
-    found = boards.parts(desk, params, ["cards"], ["go", params])
-    assert [table["id"] for table in found["cards"]] == ["categories"]
+    parts = boards.parts(desk, params, ["cards"], ["go", params])
+    assert [table["id"] for table in parts["cards"]] == ["categories"]
 
 
 def test_comments_on_a_view(signed_in: Desk, kept: Keeper) -> None:
     """A comment stands under its view as characters, with name and time; whom it mentions sees a count."""
-    made = kept("manager").views.save("demo", "delivery", "Ours", {"start": "-7d"}, is_shared=True)
-    VIEWS.press(desk := signed_in(), f"view_do_comments_{made.id}")
-    desk.text_input(key=f"view_{made.id}_note_text_0").set_value(f"@viewer {HOSTILE}")
+    view = kept("manager").views.save("demo", "delivery", "Ours", {"start": "-7d"}, is_shared=True)
+    VIEWS.press(desk := signed_in(), f"view_do_comments_{view.id}")
+    desk.text_input(key=f"view_{view.id}_note_text_0").set_value(f"@viewer {HOSTILE}")
     VIEWS.submit(desk, "Add comment")
-    (comment,) = kept("viewer").notes.on_views("demo", "delivery")[made.id]
+    (comment,) = kept("viewer").notes.on_views("demo", "delivery")[view.id]
     assert (comment.text, comment.owner) == (f"@viewer {HOSTILE}", "manager")
     reader = signed_in("viewer")
     assert "1 comment, **1 mentions you**" in str([caption.value for caption in reader.caption])
-    VIEWS.press(reader, f"view_do_comments_{made.id}")
+    VIEWS.press(reader, f"view_do_comments_{view.id}")
     assert any(r"\*\*y\*\* \[z\]" in markdown.value for markdown in reader.markdown)
     about = next(caption.value for caption in reader.caption if "mentions you" in caption.value)
     assert about.startswith("by manager")
     assert f"{comment.created:%H:%M} UTC" in about
-    assert f"view_{made.id}_delete_{comment.id}" not in {button.key for button in reader.button}
-    root = VIEWS.press(signed_in("admin"), f"view_do_comments_{made.id}")
-    VIEWS.press(root, f"view_{made.id}_delete_{comment.id}")
-    VIEWS.press(root, f"view_{made.id}_delete_sure")
+    assert f"view_{view.id}_delete_{comment.id}" not in {button.key for button in reader.button}
+    root = VIEWS.press(signed_in("admin"), f"view_do_comments_{view.id}")
+    VIEWS.press(root, f"view_{view.id}_delete_{comment.id}")
+    VIEWS.press(root, f"view_{view.id}_delete_sure")
     assert kept("viewer").notes.on_views("demo", "delivery") == {}
 
 
@@ -286,6 +286,6 @@ def test_a_view_goes_onto_a_board(signed_in: Desk, kept: Keeper, part: str) -> N
     desk.selectbox(key=board_addition.PART).set_value(part)
     VIEWS.press(desk, "view_board_add")
     assert desk.success[0].value == "Added to Weekly."
-    (changed,) = (one for one in store.boards.all() if one.id == board.id)
+    (changed,) = (stored for stored in store.boards.all() if stored.id == board.id)
     assert [cell.part for cell in changed.cells] == ["chart", part]
     assert changed.cells[-1].view_id == view.id

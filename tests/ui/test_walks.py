@@ -91,12 +91,12 @@ def test_walks_end_at_exact_answers(
                 project=about[0], slicer=about[1], params=walk.params, acts=acts, parts=PARTS
             )
             lines = [*answers.lines(request, MANAGER, Deadline(60))]
-            found = {line["part"]: line for line in lines}
+            by_part = {line["part"]: line for line in lines}
             errors = [line["error"] for line in lines if "error" in line]
             assert not errors, (seed, walk.params, acts, errors)
-            walk.arrive(found["head"]["params"])
-            assert {found[part]["is_final"] for part in PARTS} == {True}
-        parts = {part: found[part][part] for part in PARTS}
+            walk.arrive(by_part["head"]["params"])
+            assert {by_part[part]["is_final"] for part in PARTS} == {True}
+        parts = {part: by_part[part][part] for part in PARTS}
         request = OverviewRequest(project=about[0], slicer=about[1], params=walk.params, parts=PARTS[:1])
         focus, _ = answers.finish(request, MANAGER, Deadline(60))
         try:

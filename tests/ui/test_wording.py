@@ -220,7 +220,7 @@ SENTENCES = (
 )
 
 
-@pytest.mark.parametrize(("sentence", "pills", "ignored"), SENTENCES, ids=[one[0] for one in SENTENCES])
+@pytest.mark.parametrize(("sentence", "pills", "ignored"), SENTENCES, ids=[row[0] for row in SENTENCES])
 def test_a_sentence_means(sentence: str, pills: list[str], ignored: list[str]) -> None:
     """The pills of each reading, the likelier first; what is not understood is named."""
     readings = wording.read(sentence, SLICER, TODAY, INDEX)

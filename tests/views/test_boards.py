@@ -30,12 +30,12 @@ def test_a_board_is_what_was_saved(kept: As) -> None:
     """Cells with their parts, widths and order, and the days and filters of all, come back."""
     views = [kept("ada").views.save(*pair, "View", WEEK) for pair in (DELIVERY, CURATION)]
     cells = (BoardCell(views[1].id, "chart", 3), BoardCell(views[0].id, "leaderboard", 1, "geo.country"))
-    made = kept("ada").boards.save("  Monday\tmeeting ", cells=cells, params={"is.geo.country": "US"})
-    assert kept("ada").boards.get(made.id) == made
-    assert (made.name, made.cells, made.params) == ("Monday meeting", cells, {"is.geo.country": "US"})
-    changed = kept("ada").boards.change(made.id, cells=cells[::-1])
-    assert (changed.cells, changed.params) == (cells[::-1], made.params)
-    assert kept("ada").boards.views_of(made) == {view.id: view for view in views}
+    board = kept("ada").boards.save("  Monday\tmeeting ", cells=cells, params={"is.geo.country": "US"})
+    assert kept("ada").boards.get(board.id) == board
+    assert (board.name, board.cells, board.params) == ("Monday meeting", cells, {"is.geo.country": "US"})
+    changed = kept("ada").boards.change(board.id, cells=cells[::-1])
+    assert (changed.cells, changed.params) == (cells[::-1], board.params)
+    assert kept("ada").boards.views_of(board) == {view.id: view for view in views}
 
 
 def test_a_shared_board_is_seen_by_who_sees_one_of_its_views(kept: As) -> None:
@@ -46,8 +46,8 @@ def test_a_shared_board_is_seen_by_who_sees_one_of_its_views(kept: As) -> None:
     board = kept("ada").boards.save("Ours", True, cells)
     kept("ada").boards.save("Mine", False, cells)
     kept("ada").boards.save("Empty", True)
-    assert [one.name for one in kept("ada").boards.all()] == ["Empty", "Mine", "Ours"]
-    assert [one.name for one in kept("bo").boards.all()] == ["Ours"]
+    assert [board.name for board in kept("ada").boards.all()] == ["Empty", "Mine", "Ours"]
+    assert [board.name for board in kept("bo").boards.all()] == ["Ours"]
     assert set(kept("bo").boards.views_of(board)) == {shared.id}
     elsewhere = kept("cy", sees="other")
     assert elsewhere.boards.all() == []
@@ -116,15 +116,18 @@ def test_a_mail_of_a_board(kept: As) -> None:
     store = kept("ada")
     view = store.views.save(*DELIVERY, "View", WEEK)
     board = store.boards.save("Board", cells=[BoardCell(view.id)])
-    made = store.mails.add(None, Schedule("weekly"), board_id=board.id)
-    assert (made.board_name, made.view_id, made.is_of_alerts) == ("Board", None, False)
+    mail = store.mails.add(None, Schedule("weekly"), board_id=board.id)
+    assert (mail.board_name, mail.view_id, mail.is_of_alerts) == ("Board", None, False)
     store.mails.add(None, Schedule("alerts"))
     store.mails.add(None, Schedule("daily"), board_id=board.id)
-    assert [(one.pace, one.board_name) for one in store.mails.mine()] == [("alerts", ""), ("daily", "Board")]
+    assert [(schedule.pace, schedule.board_name) for schedule in store.mails.mine()] == [
+        ("alerts", ""),
+        ("daily", "Board"),
+    ]
     with pytest.raises(BadRequest, match="not there"):
         kept("bo").mails.add(None, Schedule("daily"), board_id=board.id)
     store.boards.delete(board.id)
-    assert [one.pace for one in store.mails.mine()] == ["alerts"]
+    assert [schedule.pace for schedule in store.mails.mine()] == ["alerts"]
 
 
 def test_a_share_link_has_a_copy_of_the_board(kept: As) -> None:

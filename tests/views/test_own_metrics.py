@@ -41,10 +41,15 @@ def names(kept: ViewStore) -> list[str]:
 
 def test_a_metric_is_what_was_saved(kept: As, noted: list[tuple[str, str]]) -> None:
     """A metric comes back as it was saved, for its owner alone, and is noted."""
-    made = kept("ada").metrics.save(*DELIVERY, " Cost  per click ", "revenue / clicks", "$", 3)
-    assert kept("ada").metrics.of(*DELIVERY) == [made]
-    assert (made.name, made.formula, made.unit, made.digits) == ("Cost per click", "revenue / clicks", "$", 3)
-    assert (made.owner, made.is_shared, made.is_mine) == ("ada", False, True)
+    metric = kept("ada").metrics.save(*DELIVERY, " Cost  per click ", "revenue / clicks", "$", 3)
+    assert kept("ada").metrics.of(*DELIVERY) == [metric]
+    assert (metric.name, metric.formula, metric.unit, metric.digits) == (
+        "Cost per click",
+        "revenue / clicks",
+        "$",
+        3,
+    )
+    assert (metric.owner, metric.is_shared, metric.is_mine) == ("ada", False, True)
     assert names(kept("bo")) == names(kept("root", role="admin")) == []
     assert noted == [("metric added", "demo/delivery: Cost per click = revenue / clicks (personal)")]
 
@@ -53,18 +58,18 @@ def test_managers_share_metrics(kept: As, noted: list[tuple[str, str]]) -> None:
     """A shared metric is everybody's to see, and any manager's who may see the slicer to change."""
     with pytest.raises(AccessError, match="managers"):
         kept("ada").metrics.save(*DELIVERY, "Mine", "clicks", is_shared=True)
-    made = kept("max", role="manager").metrics.save(*DELIVERY, "Ours", "clicks", is_shared=True)
+    metric = kept("max", role="manager").metrics.save(*DELIVERY, "Ours", "clicks", is_shared=True)
     assert names(kept("ada")) == ["Ours"]
     change: tuple[str, str, str, int, bool] = ("Ours", "imps", "", 0, True)
     with pytest.raises(AccessError):
-        kept("ada").metrics.change(made.id, *change)
+        kept("ada").metrics.change(metric.id, *change)
     with pytest.raises(AccessError):
-        kept("ada").metrics.delete(made.id)
+        kept("ada").metrics.delete(metric.id)
     with pytest.raises(BadRequest, match="not there"):
-        kept("eve", role="manager", sees="demo/curation").metrics.change(made.id, *change)
-    changed = kept("bo", role="manager").metrics.change(made.id, *change)
+        kept("eve", role="manager", sees="demo/curation").metrics.change(metric.id, *change)
+    changed = kept("bo", role="manager").metrics.change(metric.id, *change)
     assert (changed.formula, changed.owner, changed.is_mine) == ("imps", "max", False)
-    kept("root", role="admin").metrics.delete(made.id)
+    kept("root", role="admin").metrics.delete(metric.id)
     assert names(kept("max", role="manager")) == []
     assert [event for event, _ in noted] == ["metric added", "metric changed", "metric removed"]
     assert noted[1][1] == "demo/delivery: Ours = clicks (shared) → demo/delivery: Ours = imps (shared)"
@@ -72,14 +77,14 @@ def test_managers_share_metrics(kept: As, noted: list[tuple[str, str]]) -> None:
 
 def test_a_personal_metric_is_its_owners(kept: As) -> None:
     """Nobody else reads, changes or deletes it, whatever their role."""
-    made = kept("ada").metrics.save(*DELIVERY, "Mine", "clicks")
+    metric = kept("ada").metrics.save(*DELIVERY, "Mine", "clicks")
     for other in (kept("bo", role="manager"), kept("root", role="admin")):
-        assert other.metrics.get(made.id) is None
+        assert other.metrics.get(metric.id) is None
         with pytest.raises(BadRequest, match="not there"):
-            other.metrics.change(made.id, "Theirs", "imps", "", 0, False)
+            other.metrics.change(metric.id, "Theirs", "imps", "", 0, False)
         with pytest.raises(BadRequest, match="not there"):
-            other.metrics.delete(made.id)
-    assert kept("ada").metrics.of(*DELIVERY) == [made]
+            other.metrics.delete(metric.id)
+    assert kept("ada").metrics.of(*DELIVERY) == [metric]
     with pytest.raises(AccessError):
         kept("bo", sees="demo/curation").metrics.of(*DELIVERY)
 
@@ -98,7 +103,7 @@ def test_a_personal_metric_is_its_owners(kept: As) -> None:
 def test_what_can_not_be_stored_is_refused(kept: As, values: tuple[str, ...], reason: str) -> None:
     """A metric needs a name of its own, a formula, and a unit and digits within bounds."""
     store = kept("ada").metrics
-    made: OwnMetric = store.save(*DELIVERY, "Taken", "imps")
+    metric: OwnMetric = store.save(*DELIVERY, "Taken", "imps")
     with pytest.raises(BadRequest, match=reason):
         store.save(*DELIVERY, *values)  # type: ignore[arg-type]
-    assert store.of(*DELIVERY) == [made]
+    assert store.of(*DELIVERY) == [metric]

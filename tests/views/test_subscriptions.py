@@ -55,8 +55,8 @@ def test_daylight_saving(zone: str, clock: str, after: str, due: str) -> None:
     """A mail comes at the hour of the reader's clock, once a day, also when the clock is changed."""
     at = time.fromisoformat(clock)
     schedule = Schedule("daily", zone, at.hour * 60 + at.minute)
-    found = schedule.next_after(datetime.fromisoformat(f"{after}+00:00"))
-    assert found == datetime.fromisoformat(f"{due}+00:00")
+    due_at = schedule.next_after(datetime.fromisoformat(f"{after}+00:00"))
+    assert due_at == datetime.fromisoformat(f"{due}+00:00")
 
 
 @given(
@@ -120,12 +120,12 @@ def test_one_per_view(kept: Keeper) -> None:
     view = store.views.save(*DELIVERY, "Week", WEEK)
     for pace in ("daily", "weekly"):
         store.mails.add(view.id, Schedule(pace))
-    assert [one.pace for one in store.mails.mine()] == ["weekly"]
+    assert [mail.pace for mail in store.mails.mine()] == ["weekly"]
     store.views.delete(view.id)
     assert store.mails.mine() == []
     views = [store.views.save(*DELIVERY, f"View {number}", WEEK) for number in range(MOST_SUBSCRIPTIONS + 1)]
-    for one in views[:-1]:
-        store.mails.add(one.id, Schedule())
+    for saved_view in views[:-1]:
+        store.mails.add(saved_view.id, Schedule())
     with pytest.raises(BadRequest, match="stop one first"):
         store.mails.add(views[-1].id, Schedule())
 
@@ -147,14 +147,14 @@ def test_a_namesake_inherits_none(settings: Settings, kept: Keeper) -> None:
     """Mails of a person who was removed are not those of another of the same name added later."""
     kept("viewer").mails.add(None, Schedule("alerts"))
     people = connect.installation(settings).people
-    (one,) = kept("viewer").mails.mine()
-    assert people.still("viewer", one.created) is not None
+    (mail,) = kept("viewer").mails.mine()
+    assert people.still("viewer", mail.created) is not None
     viewer = people.require("viewer")
     people.remove("viewer")
-    assert people.still("viewer", one.created) is None
+    assert people.still("viewer", mail.created) is None
     later = datetime.now(UTC) + timedelta(minutes=1)
     people.add(viewer.__class__("viewer", "Another", None, "viewer", added=later), "another password")
-    assert people.still("viewer", one.created) is None
+    assert people.still("viewer", mail.created) is None
 
 
 def test_an_unknown_zone_is_named() -> None:

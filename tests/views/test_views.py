@@ -40,12 +40,12 @@ def names(kept: ViewStore) -> list[str]:
 def test_a_view_is_what_was_saved(kept: As) -> None:
     """A saved view comes back with its parameters, its owner and when it was made."""
     before = datetime.now(UTC)
-    made = kept("ada").views.save(*DELIVERY, "  US and\tCanada ", PARAMS)
-    assert kept("ada").views.get(made.id) == made
-    assert kept("ada").views.of(*DELIVERY) == [made]
-    assert (made.name, made.params, made.owner, made.is_shared) == ("US and Canada", PARAMS, "ada", False)
-    assert before <= made.created == made.changed <= datetime.now(UTC)
-    assert (made.project, made.slicer, made.is_mine) == (*DELIVERY, True)
+    view = kept("ada").views.save(*DELIVERY, "  US and\tCanada ", PARAMS)
+    assert kept("ada").views.get(view.id) == view
+    assert kept("ada").views.of(*DELIVERY) == [view]
+    assert (view.name, view.params, view.owner, view.is_shared) == ("US and Canada", PARAMS, "ada", False)
+    assert before <= view.created == view.changed <= datetime.now(UTC)
+    assert (view.project, view.slicer, view.is_mine) == (*DELIVERY, True)
 
 
 def test_own_and_shared_views_are_seen(kept: As) -> None:
@@ -61,9 +61,9 @@ def test_own_and_shared_views_are_seen(kept: As) -> None:
 
 def test_a_slicer_that_one_may_not_see(kept: As) -> None:
     """Without access to the slicer nothing is listed, read, saved, changed or noted."""
-    made = kept("ada").views.save(*DELIVERY, "All", PARAMS, is_shared=True)
+    view = kept("ada").views.save(*DELIVERY, "All", PARAMS, is_shared=True)
     stranger = kept("bo", sees="demo/curation")
-    assert stranger.views.get(made.id) is None
+    assert stranger.views.get(view.id) is None
     for attempt in (
         lambda: stranger.views.of(*DELIVERY),
         lambda: stranger.views.save(*DELIVERY, "Mine", PARAMS),
@@ -73,47 +73,47 @@ def test_a_slicer_that_one_may_not_see(kept: As) -> None:
         with pytest.raises(AccessError):
             attempt()
     with pytest.raises(BadRequest, match="not there any more"):
-        stranger.views.delete(made.id)
+        stranger.views.delete(view.id)
 
 
 def test_views_of_another_service(kept: As) -> None:
     """A slicer of the same name at another reporting service has views of its own."""
-    made = kept("ada").views.save(*DELIVERY, "Here", PARAMS)
+    view = kept("ada").views.save(*DELIVERY, "Here", PARAMS)
     remote = kept("ada", service="https://reports.example.com")
     assert names(remote) == []
-    assert remote.views.get(made.id) is None
-    assert remote.views.save(*DELIVERY, "Here", PARAMS).id != made.id
+    assert remote.views.get(view.id) is None
+    assert remote.views.save(*DELIVERY, "Here", PARAMS).id != view.id
 
 
 def test_the_owner_changes_a_view(kept: As) -> None:
     """What is given is changed, the rest stays; the time of the change is newer than the first."""
     ada = kept("ada")
-    made = ada.views.save(*DELIVERY, "Old", PARAMS)
-    assert ada.views.change(made.id, name="New").name == "New"
-    assert ada.views.change(made.id, is_shared=True).is_shared
-    found = ada.views.change(made.id, params={"start": "-1m_first"})
-    assert (found.name, found.is_shared, found.params) == ("New", True, {"start": "-1m_first"})
-    assert (found.created, found.owner) == (made.created, "ada")
-    assert found.changed > made.changed
-    ada.views.delete(made.id)
-    assert ada.views.get(made.id) is None
+    view = ada.views.save(*DELIVERY, "Old", PARAMS)
+    assert ada.views.change(view.id, name="New").name == "New"
+    assert ada.views.change(view.id, is_shared=True).is_shared
+    changed = ada.views.change(view.id, params={"start": "-1m_first"})
+    assert (changed.name, changed.is_shared, changed.params) == ("New", True, {"start": "-1m_first"})
+    assert (changed.created, changed.owner) == (view.created, "ada")
+    assert changed.changed > view.changed
+    ada.views.delete(view.id)
+    assert ada.views.get(view.id) is None
     with pytest.raises(BadRequest, match="not there any more"):
-        ada.views.change(made.id, name="Gone")
+        ada.views.change(view.id, name="Gone")
 
 
 def test_only_the_owner_or_an_administrator(kept: As) -> None:
     """A shared view of another person can be opened, and changed or deleted by an administrator alone."""
-    made = kept("ada").views.save(*DELIVERY, "Shared", PARAMS, is_shared=True)
+    view = kept("ada").views.save(*DELIVERY, "Shared", PARAMS, is_shared=True)
     for attempt in (
-        lambda: kept("bo").views.change(made.id, name="Mine"),
-        lambda: kept("bo", role="manager").views.delete(made.id),
+        lambda: kept("bo").views.change(view.id, name="Mine"),
+        lambda: kept("bo", role="manager").views.delete(view.id),
     ):
         with pytest.raises(AccessError, match="owner or an administrator"):
             attempt()
     root = kept("root", role="admin")
-    renamed = root.views.change(made.id, name="Renamed")
+    renamed = root.views.change(view.id, name="Renamed")
     assert (renamed.name, renamed.owner) == ("Renamed", "ada")
-    root.views.delete(made.id)
+    root.views.delete(view.id)
     assert names(kept("ada")) == []
 
 
@@ -138,24 +138,24 @@ def test_names_that_do_not_do(kept: As, name: str, words: str) -> None:
 
 def test_names_are_taken_per_person_and_slicer(kept: As) -> None:
     """Others, and other slicers, may use the same name; a view may keep its own."""
-    made = kept("ada").views.save(*DELIVERY, "Weekly", PARAMS)
+    view = kept("ada").views.save(*DELIVERY, "Weekly", PARAMS)
     kept("bo").views.save(*DELIVERY, "Weekly", PARAMS)
     kept("ada").views.save("demo", "curation", "Weekly", PARAMS)
-    assert kept("ada").views.change(made.id, name="weekly").name == "weekly"
+    assert kept("ada").views.change(view.id, name="weekly").name == "weekly"
 
 
 def test_a_race_for_a_name(kept: As) -> None:
     """Of several tabs that save the same name at once one succeeds, the others hear that it is taken."""
 
-    def one(_: int) -> SavedView | str:
+    def save(_: int) -> SavedView | str:
         try:
             return kept("ada").views.save(*DELIVERY, "Once", PARAMS)
         except BadRequest as error:
             return error.reason
 
     with ThreadPoolExecutor(6) as pool:
-        found = list(pool.map(one, range(6)))
-    assert [isinstance(one, SavedView) for one in found].count(True) == 1
+        outcomes = list(pool.map(save, range(6)))
+    assert [isinstance(outcome, SavedView) for outcome in outcomes].count(True) == 1
     assert names(kept("ada")) == ["Once"]
 
 
@@ -171,8 +171,8 @@ def test_limits(kept: As, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_namesake(kept: As) -> None:
     """Private views and the start page of somebody of the same name before are not this person's."""
-    made = kept("ada").views.save(*DELIVERY, "Private", PARAMS)
-    kept("ada").start.set(made.id)
+    private = kept("ada").views.save(*DELIVERY, "Private", PARAMS)
+    kept("ada").start.set(private.id)
     kept("ada").views.save(*DELIVERY, "Shared", PARAMS, is_shared=True)
     later = kept("ada", added=datetime.now(UTC) + timedelta(seconds=1))
     assert [(view.name, view.is_mine) for view in later.views.of(*DELIVERY)] == [("Shared", False)]
@@ -248,8 +248,8 @@ def test_notes_are_everybodys(kept: As) -> None:
     ada, bo = kept("ada"), kept("bo")
     for day, text in ((9, "Publisher left"), (2, "Campaign  began\n"), (20, "Later")):
         ada.notes.add(*DELIVERY, date(2026, 11, day), text)
-    found = bo.notes.of(*DELIVERY, date(2026, 11, 2), date(2026, 11, 9))
-    assert [(note.day.day, note.text, note.owner, note.is_mine) for note in found] == [
+    notes = bo.notes.of(*DELIVERY, date(2026, 11, 2), date(2026, 11, 9))
+    assert [(note.day.day, note.text, note.owner, note.is_mine) for note in notes] == [
         (2, "Campaign began", "ada", False),
         (9, "Publisher left", "ada", False),
     ]
@@ -270,19 +270,19 @@ def test_notes_are_deleted_by_owner_or_administrator(kept: As) -> None:
 
 def test_notes_are_changed_by_owner_or_administrator(kept: As) -> None:
     """A note gets another day and text from its owner or an administrator, and stays its owner's."""
-    made = kept("ada").notes.add(*DELIVERY, date(2026, 11, 1), "Began")
+    note = kept("ada").notes.add(*DELIVERY, date(2026, 11, 1), "Began")
     with pytest.raises(AccessError, match="owner or an administrator"):
-        kept("bo").notes.change(made.id, date(2026, 11, 2), "Mine")
-    kept("ada").notes.change(made.id, date(2026, 11, 2), " Began\nlate ")
-    kept("root", role="admin").notes.change(made.id, date(2026, 11, 3), "Began later")
-    (found,) = kept("ada").notes.of(*DELIVERY, date.min, date.max)
-    assert (found.id, found.day, found.text, found.owner, found.created) == (
-        made.id, date(2026, 11, 3), "Began later", "ada", made.created,
+        kept("bo").notes.change(note.id, date(2026, 11, 2), "Mine")
+    kept("ada").notes.change(note.id, date(2026, 11, 2), " Began\nlate ")
+    kept("root", role="admin").notes.change(note.id, date(2026, 11, 3), "Began later")
+    (stored,) = kept("ada").notes.of(*DELIVERY, date.min, date.max)
+    assert (stored.id, stored.day, stored.text, stored.owner, stored.created) == (
+        note.id, date(2026, 11, 3), "Began later", "ada", note.created,
     )  # fmt: skip
     with pytest.raises(BadRequest, match="missing"):
-        kept("ada").notes.change(made.id, date(2026, 11, 3), " ")
+        kept("ada").notes.change(note.id, date(2026, 11, 3), " ")
     with pytest.raises(BadRequest, match="not there any more"):
-        kept("ada", sees="demo/curation").notes.change(made.id, date(2026, 11, 3), "Unseen")
+        kept("ada", sees="demo/curation").notes.change(note.id, date(2026, 11, 3), "Unseen")
 
 
 def test_comments_on_a_view(kept: As) -> None:
@@ -291,7 +291,9 @@ def test_comments_on_a_view(kept: As) -> None:
     view = ada.views.save(*DELIVERY, "Shared", PARAMS, is_shared=True)
     before = datetime.now(UTC)
     first, second = bo.notes.comment(view.id, "Why?"), ada.notes.comment(view.id, HOSTILE)
-    assert [(one.text, one.owner, one.is_mine) for one in ada.notes.on_views(*DELIVERY)[view.id]] == [
+    assert [
+        (comment.text, comment.owner, comment.is_mine) for comment in ada.notes.on_views(*DELIVERY)[view.id]
+    ] == [
         ("Why?", "bo", False),
         (HOSTILE, "ada", True),
     ]
@@ -317,7 +319,7 @@ def test_comments_are_changed_by_owner_or_administrator(kept: As) -> None:
         with pytest.raises(BadRequest, match="not there any more"):
             act()
     assert bo.notes.on_views(*DELIVERY) == {}
-    assert [one.text for one in ada.notes.on_views(*DELIVERY)[view.id]] == ["New"]
+    assert [comment.text for comment in ada.notes.on_views(*DELIVERY)[view.id]] == ["New"]
 
 
 def test_who_is_mentioned(kept: As) -> None:

@@ -183,8 +183,10 @@ def test_a_session_that_closes(leaving: str, is_embedded: bool) -> None:
 
     where = {"transport": InProcess(silent)} if is_embedded else {}
     breaker = Breaker("the service", failures=1)
-    one, other = (Patience(retries=0, breaker=breaker, session=session_id) for session_id in ("one", "other"))
-    asked = [(one, True), (one, False), (other, True)]
+    first, other = (
+        Patience(retries=0, breaker=breaker, session=session_id) for session_id in ("one", "other")
+    )
+    asked = [(first, True), (first, False), (other, True)]
     requests = [patience.call("POST", "/", repeatable) for patience, repeatable in asked]
     with keep_deadline(httpx.Client(base_url=leaving, timeout=60, **where)) as http, pytest.raises(Abandoned):
         call(http, requests[0])
@@ -210,7 +212,7 @@ def test_a_group_of_calls_that_is_abandoned(leaving: str) -> None:
             call(http, mine)
         with group.tracking(), pytest.raises(Abandoned):
             call(http, patience.call("POST", "/", True))
-    assert [one.deadline.is_abandoned for one in (mine, write, other)] == [True, False, False]
+    assert [patience.deadline.is_abandoned for patience in (mine, write, other)] == [True, False, False]
 
 
 def test_a_part_of_a_call_is_abandoned_with_it() -> None:

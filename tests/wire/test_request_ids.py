@@ -52,7 +52,7 @@ def test_every_answer_has_an_id(context: connect.Installation, path: str) -> Non
         assert brought.headers.get_list("x-request-id") == ["Root=1-67891233-abc/x"]
         ids = {httpx.post(f"{address}{path}").headers["x-request-id"] for _ in range(3)}
     assert len(ids) == 3
-    assert all(len(one) == 16 and int(one, 16) >= 0 for one in ids)
+    assert all(len(identity) == 16 and int(identity, 16) >= 0 for identity in ids)
 
 
 @pytest.mark.parametrize("brought", ["", " ", "a b", 'a"b', "a,b", "<b>", "{}", "x" * 129, "é"])
@@ -82,12 +82,16 @@ def test_an_unforeseen_failure_has_one_id_everywhere(
     assert answer.headers["x-request-id"] == "mine"
     assert answer.json().keys() == {"status", "reason"}
     assert answer.json()["reason"].endswith("its log has the details (request ID mine)")
-    assert ("on another thread", "mine") in {(one["message"], one.get("request_id")) for one in logged(lines)}
+    assert ("on another thread", "mine") in {
+        (entry["message"], entry.get("request_id")) for entry in logged(lines)
+    }
     with pytest.raises(InternalError) as caught:
         connect.connect(person, context.settings).reporting.audience(AudienceQuery(**QUESTION))
     request_id = caught.value.request_id
     assert len(request_id) == 16
-    failures = [one for one in logged(lines) if one.get("request_id") == request_id and "traceback" in one]
+    failures = [
+        entry for entry in logged(lines) if entry.get("request_id") == request_id and "traceback" in entry
+    ]
     assert "RuntimeError: two\nlines" in failures[0]["traceback"]
     assert token not in lines.getvalue()
 

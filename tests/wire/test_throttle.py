@@ -144,12 +144,12 @@ def test_two_throttles_over_one_database(database_url: str, clock: Stopwatch) ->
     """Two processes admit the limit together, and at most one more; other throttles are not concerned."""
     engines = [database.engine(database_url) for _ in range(2)]
     database.migrate(engines[0])
-    one, other = (Throttle(6, clock, Tally(engine, "reads")) for engine in engines)
+    first, other = (Throttle(6, clock, Tally(engine, "reads")) for engine in engines)
     writes = Throttle(6, clock, Tally(engines[0], "writes"))
     admitted = 0
     for number in range(20):
         try:
-            (one, other)[number % 2].admit(7)
+            (first, other)[number % 2].admit(7)
             admitted += 1
         except Throttled:
             continue

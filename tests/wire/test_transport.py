@@ -153,13 +153,13 @@ def test_application_that_says_too_much():
 
 def test_body_streams_and_stops_when_closed():
     """Pieces are made as they are asked for, and no more once the response is closed."""
-    made, stopped = [], threading.Event()
+    chunks, stopped = [], threading.Event()
 
     async def endless(scope, receive, send):
         await send(START)
         try:
             while True:
-                made.append(1)
+                chunks.append(1)
                 await send({"type": "http.response.body", "body": b"x" * 1000, "more_body": True})
         finally:
             stopped.set()
@@ -167,7 +167,7 @@ def test_body_streams_and_stops_when_closed():
     with client(endless).stream("GET", "/") as response:
         pieces = response.iter_raw()
         assert [len(next(pieces)) for _ in range(3)] == [1000, 1000, 1000]
-        assert len(made) <= 5
+        assert len(chunks) <= 5
     assert stopped.wait(5)
 
 

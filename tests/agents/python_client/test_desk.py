@@ -99,13 +99,13 @@ def test_groups_of_filters_are_joined_by_or(desk: Desk, any_of: Any) -> None:
 def test_records_are_rows_of_the_file(desk: Desk) -> None:
     """Records are the rows behind a figure, the largest first; a person's own formula shows its parts."""
     week = {"start": "-7d", "end": "yesterday", "filters": {COUNTRY: "DE"}}
-    found = desk.records(DELIVERY, columns=[COUNTRY, "imps"], order="-imps", limit=10, **week)
+    records = desk.records(DELIVERY, columns=[COUNTRY, "imps"], order="-imps", limit=10, **week)
     rows = rows_by_week(COUNTRY)
     rows = rows[(rows["week"] == 0) & (rows[COUNTRY] == "DE")]
-    assert found.records_found == len(rows)
-    assert found.frame["imps"].tolist() == rows["imps"].nlargest(10).tolist()
-    assert found.frame["imps"].sum() <= desk.ask(DELIVERY, fields="imps", **week).total["imps"]
-    assert {*found.frame[COUNTRY]} == {"DE"}
+    assert records.records_found == len(rows)
+    assert records.frame["imps"].tolist() == rows["imps"].nlargest(10).tolist()
+    assert records.frame["imps"].sum() <= desk.ask(DELIVERY, fields="imps", **week).total["imps"]
+    assert {*records.frame[COUNTRY]} == {"DE"}
     described = desk.records(DELIVERY, columns=COUNTRY, descriptions=True, limit=1, **week).frame
     assert described.iloc[0].tolist() == ["DE", "Germany"]
     with pytest.raises(BadRequest, match="imps"):
@@ -150,20 +150,20 @@ def test_a_link_asks_the_same(desk: Desk) -> None:
 
 def test_what_moved_has_the_change_of_the_total(desk: Desk) -> None:
     """The figures before and now are those of the two weeks, and the frame has a row per mover."""
-    found = desk.what_moved(DELIVERY, "imps", start="-7d", end="yesterday")
+    explanation = desk.what_moved(DELIVERY, "imps", start="-7d", end="yesterday")
     rows = small_rows(seed=0).to_pandas()
     ages = (pd.Timestamp(LAST_DAY) - pd.to_datetime(rows["time"].dt.date)).dt.days
-    assert found.moved.now == pytest.approx(rows["imps"][ages < 7].sum())
-    assert found.moved.before == pytest.approx(rows["imps"][(ages >= 7) & (ages < 14)].sum())
-    assert len(found.frame) == sum(len(one.movers) for one in found.moved.top)
-    assert "lower=moved" in found.link
+    assert explanation.moved.now == pytest.approx(rows["imps"][ages < 7].sum())
+    assert explanation.moved.before == pytest.approx(rows["imps"][(ages >= 7) & (ages < 14)].sum())
+    assert len(explanation.frame) == sum(len(moves.movers) for moves in explanation.moved.top)
+    assert "lower=moved" in explanation.link
 
 
 def test_a_file_is_whole(desk: Desk, tmp_path: Path) -> None:
     """An export writes the file, with the sums of the rows, and leaves no other."""
     path = desk.export(DELIVERY, tmp_path / "week.csv", split=COUNTRY, fields="imps", total=True)
     table = pd.read_csv(path)
-    assert [one.name for one in tmp_path.iterdir()] == ["week.csv"]
+    assert [path.name for path in tmp_path.iterdir()] == ["week.csv"]
     assert table["Impressions"].iloc[-1] == pytest.approx(table["Impressions"].iloc[:-1].sum())
 
 
@@ -244,7 +244,7 @@ def test_packages_and_deals_are_frames(deals_home: Path) -> None:
     """Packages and deals are frames with a row for each, and filters of the API apply."""
     desk = Desk.local("manager", settings=Settings(home=deals_home, demo=True))
     packages, deals = desk.packages(), desk.deals()
-    assert set(packages["id"]) == {one.id for one in desk.deals_api.everything("supply_deals")}
+    assert set(packages["id"]) == {package.id for package in desk.deals_api.everything("supply_deals")}
     assert {"deal_id", "seat.name", "price"} <= set(deals.columns)
     first = packages["name"].iloc[0]
     assert first in set(desk.packages(search=first, limit=5)["name"])

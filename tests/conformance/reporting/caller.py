@@ -95,9 +95,9 @@ def without_cost(answer: Answer) -> Answer:
 
 def rows(answer: Answer) -> dict[Key, Figures]:
     """The rows by their names: data field → value."""
-    found = {tuple(row["name"]): figures(row) for row in answer["rows"]}
-    assert len(found) == len(answer["rows"])
-    return found
+    by_key = {tuple(row["name"]): figures(row) for row in answer["rows"]}
+    assert len(by_key) == len(answer["rows"])
+    return by_key
 
 
 def figures(part: Mapping[str, Any]) -> Figures:
@@ -105,16 +105,16 @@ def figures(part: Mapping[str, Any]) -> Figures:
     return {cell["name"]: cell["value"] for cell in part["data"]}
 
 
-def same(found: Mapping[Key, Figures], expected: Mapping[Key, Figures]) -> None:
+def same(actual: Mapping[Key, Figures], expected: Mapping[Key, Figures]) -> None:
     """Fail unless both have the same rows, and every figure found is as expected."""
-    assert found.keys() == expected.keys()
-    for key, row in found.items():
+    assert actual.keys() == expected.keys()
+    for key, row in actual.items():
         agree(row, expected[key], key)
 
 
-def agree(found: Figures, expected: Figures, where: Key = ()) -> None:
+def agree(actual: Figures, expected: Figures, where: Key = ()) -> None:
     """Fail unless every figure found is as expected: null, or equal to nine digits."""
-    names = list(found)
-    assert [expected[name] is None for name in names] == [found[name] is None for name in names], where
-    numbers = {name: value for name, value in found.items() if value is not None}
+    names = list(actual)
+    assert [expected[name] is None for name in names] == [actual[name] is None for name in names], where
+    numbers = {name: value for name, value in actual.items() if value is not None}
     assert numbers == pytest.approx({name: expected[name] for name in numbers}, rel=1e-9, abs=1e-9), where

@@ -56,7 +56,7 @@ def houses(tmp_path_factory: pytest.TempPathFactory) -> House:
     """
 
     @cache
-    def made(url: str | None, engine: str) -> Path:
+    def house_of(url: str | None, engine: str) -> Path:
         home = tmp_path_factory.mktemp("conformance")
         warehouse = Warehouse(home / "warehouse")
         for name, (definition, mappings, table) in SLICERS.items():
@@ -66,7 +66,7 @@ def houses(tmp_path_factory: pytest.TempPathFactory) -> House:
         add_people(home)
         return home
 
-    return made
+    return house_of
 
 
 def _add(

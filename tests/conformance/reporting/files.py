@@ -29,9 +29,9 @@ class File:
 
     def rows(self, keys: int) -> dict[Key, list[float | None]]:
         """The numbers of each line, by the texts of its first columns."""
-        found = {tuple(map(_text, line[:keys])): [*map(_number, line[keys:])] for line in self.lines}
-        assert len(found) == len(self.lines)
-        return found
+        by_key = {tuple(map(_text, line[:keys])): [*map(_number, line[keys:])] for line in self.lines}
+        assert len(by_key) == len(self.lines)
+        return by_key
 
 
 def read(response: httpx.Response, export_format: str) -> File:

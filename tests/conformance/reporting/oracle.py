@@ -55,7 +55,7 @@ def values(rows: pd.DataFrame, name: str, zone: int | str = ZONE) -> pd.Series:
     if name in TIME_FORMATS:
         return local(rows, zone).dt.strftime(TIME_FORMATS[name]).map(lambda text: [text])
     column = rows[name].map(lambda value: value if isinstance(value, list) else [value])
-    return column.map(lambda found: list(dict.fromkeys(_text(value) for value in found)) or [""])
+    return column.map(lambda elements: list(dict.fromkeys(_text(value) for value in elements)) or [""])
 
 
 def split(rows: pd.DataFrame, names: Sequence[str], zone: int | str = ZONE) -> dict[Key, Figures]:

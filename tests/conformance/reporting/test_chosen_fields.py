@@ -83,11 +83,11 @@ def test_arrow_and_json_agree_on_any_choice(
 ) -> None:
     """Arrow and JSON hold the same answer for any choice of data fields."""
     fields = {**PERIOD, **question, **extra, "data_fields": chosen}
-    found = as_arrow.decode(mixed.post("audience", headers=ARROW, **fields).content)
+    answer = as_arrow.decode(mixed.post("audience", headers=ARROW, **fields).content)
     expected = as_json.decode(mixed.audience(**fields), question["split_by"])
-    assert found.total == expected.total
-    pd.testing.assert_frame_equal(found.names, expected.names, check_column_type=False)
-    pd.testing.assert_frame_equal(found.values, expected.values, check_column_type=False)
+    assert answer.total == expected.total
+    pd.testing.assert_frame_equal(answer.names, expected.names, check_column_type=False)
+    pd.testing.assert_frame_equal(answer.values, expected.values, check_column_type=False)
 
 
 @many_examples
@@ -140,9 +140,9 @@ def same_cells(row: Answer, expected: Answer) -> None:
             assert number == right or number == pytest.approx(right, rel=1e-9, abs=1e-9), (part, cell, right)
 
 
-def agree(found: Answer, expected: Answer) -> None:
+def agree(actual: Answer, expected: Answer) -> None:
     """Fail unless the figures found are the expected ones, null where there is none."""
-    for name, value in found.items():
+    for name, value in actual.items():
         right = expected[name]
         assert value == (None if pd.isna(right) else pytest.approx(right, rel=1e-9, abs=1e-9)), name
 

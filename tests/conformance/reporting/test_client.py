@@ -52,7 +52,7 @@ def answering(response: Response) -> Starlette:
 
 def problem(reach: Reach, response: Response) -> list[TrancheError]:
     """What info, audience and export raise when that is the answer."""
-    found: list[TrancheError] = []
+    problems: list[TrancheError] = []
     with reach(answering(response)) as http:
         reporting = Reporting(http, "token")
         for ask in (
@@ -62,8 +62,8 @@ def problem(reach: Reach, response: Response) -> list[TrancheError]:
         ):
             with pytest.raises(TrancheError) as caught:
                 ask()
-            found.append(caught.value)
-    return found
+            problems.append(caught.value)
+    return problems
 
 
 @pytest.mark.parametrize("code", [200, 400, 401, 403, 500, 504])

@@ -45,9 +45,9 @@ def currencies(part: Mapping[str, Any]) -> dict[str, str | None]:
 
 def matching(frame: pd.DataFrame, filters: list[dict[str, Any]]) -> pd.DataFrame:
     """The records that pass the filters."""
-    for one in filters:
-        is_in = frame[one["name"]].isin(one["value"])
-        frame = frame[~is_in if one["match"].startswith("not") else is_in]
+    for condition in filters:
+        is_in = frame[condition["name"]].isin(condition["value"])
+        frame = frame[~is_in if condition["match"].startswith("not") else is_in]
     return frame
 
 
@@ -104,16 +104,16 @@ def test_own_fields_are_withheld_too(money: Caller) -> None:
     """A formula of the caller's own over money follows the same rule."""
     own = [{"name": "twice", "formula": "2 * ecpm + 0 * imps"}]
     answer = money.audience(split_by=["country"], own_fields=own, **(PERIOD | {"data_fields": ["twice"]}))
-    found = rows(answer)
-    assert found["CH",]["twice"] is None
-    assert found["DE",]["twice"] == pytest.approx(2 * 1000 * 241.37 / 2010)
+    by_country = rows(answer)
+    assert by_country["CH",]["twice"] is None
+    assert by_country["DE",]["twice"] == pytest.approx(2 * 1000 * 241.37 / 2010)
     assert answer["total"]["data"][0]["withheld"].startswith("4 currencies")
 
 
 def test_info_says_the_currency(money: Caller) -> None:
     """info has each data field's currency: a code, or the key field that tells it."""
-    found: Answer = {field["name"]: field.get("currency") for field in money.info()["data_fields"]}
-    assert found == {
+    by_name: Answer = {field["name"]: field.get("currency") for field in money.info()["data_fields"]}
+    assert by_name == {
         "imps": None, "spend": "currency_code", "price": "currency_code", "most": "currency_code",
         "fee": "EUR", "ecpm": None,
     }  # fmt: skip

@@ -34,7 +34,7 @@ def described(caller: Caller) -> dict[str, Answer]:
 
 def column(caller: Caller, field: str) -> dict[str, object]:
     """One field of every descriptor, by the data field's name."""
-    return {name: found[field] for name, found in described(caller).items()}
+    return {name: field_info[field] for name, field_info in described(caller).items()}
 
 
 def test_descriptor(hourly: Caller) -> None:
@@ -50,8 +50,8 @@ def test_name(hourly: Caller) -> None:
 
 def test_description(hourly: Caller) -> None:
     """description is a label for people; without one of its own a field is called by its name."""
-    found = column(hourly, "description")
-    assert [found["imps"], found["revenue"], found["unique_users"]] == [
+    by_name = column(hourly, "description")
+    assert [by_name["imps"], by_name["revenue"], by_name["unique_users"]] == [
         "Impressions",
         "revenue",
         "Unique users",
@@ -60,59 +60,59 @@ def test_description(hourly: Caller) -> None:
 
 def test_annotation(hourly: Caller) -> None:
     """annotation is a string, and may be empty."""
-    found = column(hourly, "annotation")
-    assert [found["imps"], found["clicks"], found["unique_users"]] == ["As served", "", "By cookie"]
+    by_name = column(hourly, "annotation")
+    assert [by_name["imps"], by_name["clicks"], by_name["unique_users"]] == ["As served", "", "By cookie"]
 
 
 def test_display_type(hourly: Caller) -> None:
     """display_type is `int` or `float`."""
-    found = column(hourly, "display_type")
-    assert found == {name: "float" if name in FLOAT else "int" for name in found}
+    by_name = column(hourly, "display_type")
+    assert by_name == {name: "float" if name in FLOAT else "int" for name in by_name}
 
 
 def test_display_precision(hourly: Caller) -> None:
     """display_precision is 0 for int, and 2 for float where the definition says nothing else."""
-    found = column(hourly, "display_precision")
+    by_name = column(hourly, "display_precision")
     told = {"revenue": 3, "value": 4}
-    assert found == {name: told.get(name, 2 if name in FLOAT else 0) for name in found}
+    assert by_name == {name: told.get(name, 2 if name in FLOAT else 0) for name in by_name}
 
 
 def test_display_pattern(hourly: Caller) -> None:
     """display_pattern is a string, or null."""
-    found = column(hourly, "display_pattern")
-    assert found == {name: "$ %s" if name == "adjustment" else None for name in found}
+    by_name = column(hourly, "display_pattern")
+    assert by_name == {name: "$ %s" if name == "adjustment" else None for name in by_name}
 
 
 def test_formula(hourly: Caller) -> None:
     """formula is the text of the formula, or null."""
-    found = column(hourly, "formula")
-    assert found == {name: FORMULAS.get(name) for name in found}
+    by_name = column(hourly, "formula")
+    assert by_name == {name: FORMULAS.get(name) for name in by_name}
 
 
 def test_formula_description(hourly: Caller) -> None:
     """formula_description is a string, or null."""
-    found = column(hourly, "formula_description")
-    assert found == {name: "Clicks per hundred impressions" if name == "ctr" else None for name in found}
+    by_name = column(hourly, "formula_description")
+    assert by_name == {name: "Clicks per hundred impressions" if name == "ctr" else None for name in by_name}
 
 
 def test_is_optional(hourly: Caller) -> None:
     """is_optional is 0 or 1."""
-    found = column(hourly, "is_optional")
-    assert found == {name: int(name == "bonus") for name in found}
+    by_name = column(hourly, "is_optional")
+    assert by_name == {name: int(name == "bonus") for name in by_name}
 
 
 def test_access(hourly: Caller) -> None:
     """access is null, or what the definition says."""
-    found = column(hourly, "access")
+    by_name = column(hourly, "access")
     told = {"revenue": "private", "bonus": "shared"}
-    assert found == {name: told.get(name) for name in found}
+    assert by_name == {name: told.get(name) for name in by_name}
 
 
 def test_show_percents(hourly: Caller) -> None:
     """show_percents is a number: 2 and 1 for what adds up, 0 for what does not."""
-    found = column(hourly, "show_percents")
+    by_name = column(hourly, "show_percents")
     once = {"clicks", "revenue", "adjustment", "records", "priced", "bonus"}
-    assert found == {name: 2 if name == "imps" else int(name in once) for name in found}
+    assert by_name == {name: 2 if name == "imps" else int(name in once) for name in by_name}
 
 
 @pytest.mark.parametrize("name", SAMPLE)

@@ -21,14 +21,14 @@ def total(caller: Caller, *filters: Answer) -> oracle.Figures:
 
 def holds(field: str, *elements: str) -> pd.Series:
     """Whether a record has any of these elements in a segmented field."""
-    return oracle.values(ROWS, field).map(lambda found: bool(set(elements) & set(found)))
+    return oracle.values(ROWS, field).map(lambda row_elements: bool(set(elements) & set(row_elements)))
 
 
 @pytest.mark.parametrize("verb", ["audience", "export"])
 def test_one_key_field_stands_for_a_list_of_one(hourly: Caller, verb: str) -> None:
     """split_by may be one name."""
-    one, many = (hourly.post(verb, split_by=split_by) for split_by in ("site_id", ["site_id"]))
-    assert one.content == many.content
+    single, many = (hourly.post(verb, split_by=split_by) for split_by in ("site_id", ["site_id"]))
+    assert single.content == many.content
 
 
 @pytest.mark.parametrize("value", ["10", 10, 10.0, [10], ["10"], [10.0]])
@@ -103,17 +103,17 @@ def test_a_filter_and_its_negation_are_the_whole(hourly: Caller, field: str, mat
 def test_a_filter_keeps_the_other_elements(hourly: Caller) -> None:
     """A filter on a segmented field selects records, whose other elements stay in a split by it."""
     wanted = {"name": "segments", "match": "equals", "value": ["a"]}
-    found = rows(hourly.audience(split_by=["segments"], filters=[wanted]))
-    same(found, oracle.split(ROWS[holds("segments", "a")], ["segments"]))
-    assert len(found) > 1
+    by_key = rows(hourly.audience(split_by=["segments"], filters=[wanted]))
+    same(by_key, oracle.split(ROWS[holds("segments", "a")], ["segments"]))
+    assert len(by_key) > 1
 
 
 @pytest.mark.parametrize("field", ["geo.country", "site_id", "domain", "categories", "segments"])
 def test_missing_values(hourly: Caller, field: str) -> None:
     """A missing value is the empty string in names, and `equals ""` finds it."""
-    found = rows(hourly.audience(split_by=[field]))
-    assert ("",) in found
-    agree(total(hourly, {"name": field, "match": "equals", "value": [""]}), found[("",)])
+    by_key = rows(hourly.audience(split_by=[field]))
+    assert ("",) in by_key
+    agree(total(hourly, {"name": field, "match": "equals", "value": [""]}), by_key[("",)])
 
 
 @pytest.mark.parametrize("zone", [-12, 12, None])
@@ -189,8 +189,8 @@ def test_two_codes_with_one_mapping_text(hourly: Caller) -> None:
 
 def test_a_ratio_with_a_zero_denominator(hourly: Caller) -> None:
     """A ratio whose denominator is zero is null."""
-    found = rows(hourly.audience(split_by=["granularity_hour"], end_date=str(FIRST + dt.timedelta(days=2))))
-    empty = [row for row in found.values() if row["imps"] == 0]
+    by_hour = rows(hourly.audience(split_by=["granularity_hour"], end_date=str(FIRST + dt.timedelta(days=2))))
+    empty = [row for row in by_hour.values() if row["imps"] == 0]
     assert empty
     assert all(row["ctr"] is None for row in empty)
 

@@ -57,8 +57,8 @@ def operation(http: httpx.Client, verb: str) -> Answer:
 
 def content(part: Answer, media_type: str = "application/json") -> Answer:
     """The documentation of a body."""
-    found: Answer = part["content"][media_type]
-    return found
+    schema: Answer = part["content"][media_type]
+    return schema
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -25,14 +25,14 @@ COMPARISONS: dict[str, Callable[[float, float], bool]] = {
 
 
 def check(
-    found: Mapping[Key, Sequence[float | None]],
+    actual: Mapping[Key, Sequence[float | None]],
     expected: Mapping[Key, Figures],
     export_format: str,
     names: Sequence[str] = USUAL,
 ) -> None:
     """Fail unless the file has these rows, rounded to the display precision where the format rounds."""
-    assert found.keys() == expected.keys()
-    for key, numbers in found.items():
+    assert actual.keys() == expected.keys()
+    for key, numbers in actual.items():
         for name, number in zip(names, numbers, strict=True):
             half = 0.5 * 10 ** -PRECISION[name] if export_format in ROUNDED else 0
             right = expected[key][name]
@@ -141,10 +141,10 @@ def test_a_field_without_mapping(hourly: Caller) -> None:
 def test_include_total(hourly: Caller, export_format: str) -> None:
     """With include_total 1 the last row has the total values; its first key cell is `Total`."""
     fields = {"export_format": export_format, "split_by": ["categories", "site_id"], "include_total": 1}
-    found = read(hourly.export(**fields), export_format).rows(2)
-    assert list(found)[-1] == ("Total", "")
+    by_key = read(hourly.export(**fields), export_format).rows(2)
+    assert list(by_key)[-1] == ("Total", "")
     expected = oracle.split(ROWS, fields["split_by"]) | {("Total", ""): oracle.figures(ROWS)}
-    check(found, expected, export_format)
+    check(by_key, expected, export_format)
 
 
 @pytest.mark.service
@@ -189,11 +189,11 @@ def test_several_data_filters(hourly: Caller) -> None:
     """Data filters hold together."""
     wanted = [{"name": "imps", "match": ">", "value": 500}, {"name": "clicks", "match": "<=", "value": 70}]
     fields = {"split_by": ["granularity_day"], "data_filters": wanted}
-    found = read(hourly.export(**fields), "csv").rows(1)
+    by_key = read(hourly.export(**fields), "csv").rows(1)
     everything = oracle.split(ROWS, ["granularity_day"])
     kept = {key: row for key, row in everything.items() if row["imps"] > 500 and row["clicks"] <= 70}
     assert 0 < len(kept) < len(everything)
-    check(found, kept, "csv")
+    check(by_key, kept, "csv")
 
 
 @pytest.mark.service
@@ -239,8 +239,8 @@ def in_rows(split_by: Sequence[str], kept: set[Key]) -> pd.DataFrame:
     keys = pd.concat([oracle.values(ROWS, name).rename(name) for name in split_by], axis=1)
     for name in split_by:
         keys = keys.explode(name)
-    found = [tuple(map(str, key)) in kept for key in keys.itertuples(index=False, name=None)]
-    return ROWS.loc[keys.index[found].unique()]
+    is_in = [tuple(map(str, key)) in kept for key in keys.itertuples(index=False, name=None)]
+    return ROWS.loc[keys.index[is_in].unique()]
 
 
 SEGMENTED_SPLIT = ["site_id", "segments", "granularity_month"]

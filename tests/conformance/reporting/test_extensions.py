@@ -66,9 +66,9 @@ def test_own_fields(hourly: Caller) -> None:
     answer = hourly.audience(**asked, order_by=order, data_filters=passing)
     groups, whole = oracle.split(ROWS, ["domain"]), oracle.figures(ROWS)
     ratios = {
-        key: found["revenue"] / found["clicks"]
-        for key, found in groups.items()
-        if found["clicks"] and found["revenue"] is not None and found["revenue"] / found["clicks"] >= 1
+        key: sums["revenue"] / sums["clicks"]
+        for key, sums in groups.items()
+        if sums["clicks"] and sums["revenue"] is not None and sums["revenue"] / sums["clicks"] >= 1
     }
     assert [figures(row)["per click"] for row in answer["rows"]] == pytest.approx(sorted(ratios.values()))
     for row in answer["rows"]:
@@ -154,7 +154,9 @@ def test_any_of(hourly: Caller, any_of: list[list[dict[str, object]]]) -> None:
     """Of each group of any_of a record passes any filter, and all of `filters`; in files too."""
     expected = ROWS
     for group in any_of:
-        expected = expected[pd.concat([passes(expected, one) for one in group], axis="columns").any(axis=1)]
+        expected = expected[
+            pd.concat([passes(expected, condition) for condition in group], axis="columns").any(axis=1)
+        ]
     same(rows(hourly.audience(split_by=["segments"], any_of=any_of)), oracle.split(expected, ["segments"]))
     expected = expected[passes(expected, NAMED)]
     answer = hourly.audience(split_by=["domain"], any_of=any_of, filters=[NAMED])
@@ -194,9 +196,9 @@ def test_order_by_a_data_field(hourly: Caller, name: str, direction: str) -> Non
     """order_by orders rows by a data field, returned or not; missing values come last either way."""
     order = [{"name": name, "direction": direction}]
     last = FIRST + dt.timedelta(days=4)
-    found = names(hourly.audience(split_by=["granularity_hour"], order_by=order, end_date=str(last)))
+    order_names = names(hourly.audience(split_by=["granularity_hour"], order_by=order, end_date=str(last)))
     expected = oracle.split(oracle.between(FIRST, last), ["granularity_hour"])
-    values = pd.Series([expected[name_,][name] for name_ in found], dtype=float)
+    values = pd.Series([expected[name_,][name] for name_ in order_names], dtype=float)
     assert values.sort_values(ascending=direction == "asc", kind="stable").index.tolist() == [
         *range(len(values))
     ]
@@ -256,9 +258,9 @@ def test_rows_by_their_figures(hourly: Caller, data_filters: list[dict[str, obje
     whole = hourly.audience(split_by=["domain"])
     part = hourly.audience(split_by=["domain"], data_filters=data_filters)
     expected = pd.DataFrame.from_dict(oracle.split(ROWS, ["domain"]), orient="index")
-    for one in data_filters:
-        values = expected[str(one["name"])].astype(float)
-        expected = expected[compare[str(one["match"])](values, one["value"]) & values.notna()]
+    for condition in data_filters:
+        values = expected[str(condition["name"])].astype(float)
+        expected = expected[compare[str(condition["match"])](values, condition["value"]) & values.notna()]
     assert sorted(names(part)) == sorted(name for (name,) in expected.index)
     assert part["rows"] == [row for row in whole["rows"] if row["name"][0] in names(part)]
     assert part["total"] == whole["total"] | {"records_found": len(expected)}
@@ -287,10 +289,10 @@ def test_wrong_limits(hourly: Caller, field: str, wrong: object) -> None:
 def test_audience_key(hourly: Caller, verb: str, source: str, other: str) -> None:
     """audience_key chooses the audience source: users of the others are not returned."""
     if verb == "audience":
-        found = list(figures(hourly.audience(audience_key=source)["total"]))
+        field_names = list(figures(hourly.audience(audience_key=source)["total"]))
     else:
-        found = read(hourly.export(audience_key=source, export_format="tsv2"), "tsv2").titles
-    assert found == [name for name in USUAL if name != other]
+        field_names = read(hourly.export(audience_key=source, export_format="tsv2"), "tsv2").titles
+    assert field_names == [name for name in USUAL if name != other]
 
 
 def test_shares_add_up(hourly: Caller) -> None:

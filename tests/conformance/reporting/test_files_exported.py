@@ -70,7 +70,7 @@ def test_csv_numbers(hourly: Caller) -> None:
     integers = [number] * 5
     ratios = [rf"{number}\.\d\d", rf"{number}\.\d{{4}}", rf"{number}\.\d\d"]
     line = ",".join([number, number, number, *shown, *integers, *ratios, number, number])
-    assert all(re.fullmatch(line, found) for found in content.split("\r\n")[1:-1])
+    assert all(re.fullmatch(line, csv_line) for csv_line in content.split("\r\n")[1:-1])
 
 
 SITE = [{"name": "site_id", "match": "not equals", "value": [""]}]

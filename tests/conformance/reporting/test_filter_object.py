@@ -101,8 +101,8 @@ def test_flags_are_0_or_1(hourly: Caller, flag: str, wrong: object) -> None:
 @pytest.mark.parametrize("match", ["equals", "contains", "begins with", "ends with"])
 def test_letters_that_lower_in_odd_ways(hourly: Caller, match: str, text: str) -> None:
     """A text always matches itself case-insensitively, also where lower-casing depends on its place."""
-    found = count(hourly, match=match, value=[text], case_insensitive=1)
-    assert found == TEXTS.isin([text, text.upper()]).sum() > 0
+    matches = count(hourly, match=match, value=[text], case_insensitive=1)
+    assert matches == TEXTS.isin([text, text.upper()]).sum() > 0
 
 
 def test_mappings_are_not_searched_by_default(hourly: Caller) -> None:

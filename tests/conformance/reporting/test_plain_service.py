@@ -93,17 +93,17 @@ def both(reach: Reach, installation: connect.Installation, issued: Token) -> Ite
         yield [Reporting(http, issued()) for http in (whole, plain)]
 
 
-def same(one: pd.DataFrame | None, other: pd.DataFrame | None) -> None:
+def same(first: pd.DataFrame | None, other: pd.DataFrame | None) -> None:
     """Fail unless both are the same frame."""
-    assert (one is None) == (other is None)
-    if one is not None and other is not None:
-        pd.testing.assert_frame_equal(one, other, rtol=1e-12, check_column_type=False)
+    assert (first is None) == (other is None)
+    if first is not None and other is not None:
+        pd.testing.assert_frame_equal(first, other, rtol=1e-12, check_column_type=False)
 
 
 def test_what_it_lists(both: list[Reporting]) -> None:
     """A service that lists no extensions has none."""
-    found = [reporting.info(InfoQuery(**WHERE)) for reporting in both]
-    assert [set(slicer.extensions) for slicer in found] == [set(EXTENSIONS), set()]
+    slicers = [reporting.info(InfoQuery(**WHERE)) for reporting in both]
+    assert [set(slicer.extensions) for slicer in slicers] == [set(EXTENSIONS), set()]
 
 
 @pytest.mark.parametrize("changes", QUESTIONS.values(), ids=QUESTIONS)

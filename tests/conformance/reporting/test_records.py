@@ -83,7 +83,7 @@ def test_records_are_those_of_the_figures(hourly: Caller, filters: list[dict[str
     answer = records(hourly, filters=filters, columns=columns, order_by=order)
     assert answer["records_found"] == len(rows)
     assert [row[0] for row in answer["rows"]] == sorted(rows["imps"], reverse=True)[:1000]
-    as_group = records(hourly, any_of=[[one] for one in filters], columns=columns, order_by=order)
+    as_group = records(hourly, any_of=[[condition] for condition in filters], columns=columns, order_by=order)
     assert as_group == answer
 
 
@@ -103,10 +103,10 @@ def test_orders(hourly: Caller, order: list[dict[str, str]], by: list[str]) -> N
         week=oracle.values(ROWS, "granularity_week").str[0],
         site=pd.to_numeric(ROWS["site_id"]),
     )
-    rising = [one.get("direction") == "asc" for one in order]
+    rising = [order_field.get("direction") == "asc" for order_field in order]
     rows = rows.sort_values(by, ascending=rising, na_position="last")[:1000]
-    answer = records(hourly, columns=[one["name"] for one in order], order_by=order)
-    assert answer["rows"] == expected(rows, [one["name"] for one in order])
+    answer = records(hourly, columns=[order_field["name"] for order_field in order], order_by=order)
+    assert answer["rows"] == expected(rows, [order_field["name"] for order_field in order])
 
 
 def test_a_zone_and_a_limit(hourly: Caller) -> None:

@@ -79,7 +79,8 @@ def limited(installation: connect.Installation, http: httpx.Client, left_out: fr
     ) -> Caller:
         skip_for(left_out, [limit, token_limit])
         grants = [
-            Grant(PROJECT, slicer, tuple(map(Filter.model_validate, one))) for one in (limit, token_limit)
+            Grant(PROJECT, slicer, tuple(map(Filter.model_validate, filters)))
+            for filters in (limit, token_limit)
         ]
         name = names.setdefault(str(grants[0]), f"limited{len(names)}")
         if installation.people.get(name) is None:
@@ -288,8 +289,8 @@ def test_a_slicer_of_days(limited: Limited, daily: Caller) -> None:
     expected = {key[1]: sums for key, sums in rows(by_value).items() if key[0] == value}
     caller = limited(({"name": field, "value": [value], "match": "equals"},), slicer="daily")
     answer = caller.audience(split_by=["granularity_day"], start_date="2000-01-01")
-    found = {key[0]: sums["imps"] for key, sums in rows(answer).items()}
-    assert found == {day: sums["imps"] for day, sums in expected.items()}
+    imps_by_day = {key[0]: sums["imps"] for key, sums in rows(answer).items()}
+    assert imps_by_day == {day: sums["imps"] for day, sums in expected.items()}
     assert answer["total"]["dates"] == sorted(expected)
     info = caller.info()
     assert (info["first_date"], info["last_date"]) == (min(expected), max(expected))
@@ -319,8 +320,8 @@ def test_answers_for_equal_limits_are_shared(limited: Limited, installation: con
     misses = installation.reporting.answers.misses
     question = {"split_by": ["domain", "segments"], "limit": 10_000 + misses}
     first, second = LIMITS["values"], LIMITS["segmented"]
-    one, other = limited(first).audience(**question), limited(second).audience(**question)
+    first_answer, other = limited(first).audience(**question), limited(second).audience(**question)
     assert installation.reporting.answers.misses == misses + 2
     again = limited(first).audience(**question)
     assert installation.reporting.answers.misses == misses + 2
-    assert (again == one, other == one) == (True, False)
+    assert (again == first_answer, other == first_answer) == (True, False)

@@ -37,8 +37,8 @@ def test_split_in_zones(hourly: Caller, name: str, zone: int) -> None:
     """A split by time puts each record where its time lies in the zone that is asked for."""
     first, last = hours.FIRST + dt.timedelta(days=25), hours.FIRST + dt.timedelta(days=45)
     dates = {"start_date": str(first), "end_date": str(last)}
-    found = rows(hourly.audience(split_by=[name], timezone=zone, **dates))
-    same(found, oracle.split(oracle.between(first, last, zone), [name], zone))
+    by_time = rows(hourly.audience(split_by=[name], timezone=zone, **dates))
+    same(by_time, oracle.split(oracle.between(first, last, zone), [name], zone))
 
 
 @pytest.mark.parametrize("zone", NAMED_ZONES)

@@ -28,7 +28,7 @@ def access(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Access:
 
 def noted(access: Access) -> list[tuple[str, str, str, str]]:
     """Event, person, by and details, oldest first."""
-    return [(one.event, one.about, one.who, one.detail) for one in access.audit.entries()[1][::-1]]
+    return [(entry.event, entry.about, entry.who, entry.detail) for entry in access.audit.entries()[1][::-1]]
 
 
 def test_sign_ins_and_refused_ones(access: Access) -> None:
@@ -36,8 +36,8 @@ def test_sign_ins_and_refused_ones(access: Access) -> None:
     access.sign_in("ada", "right", "203.0.113.7")
     access.sign_in("Ada", "wrong", "203.0.113.8")
     access.sign_in("my secret passphrase", "x", "203.0.113.9")
-    found = [(one.event, one.about, one.address) for one in access.audit.entries()[1][::-1]]
-    assert found == [
+    entries = [(entry.event, entry.about, entry.address) for entry in access.audit.entries()[1][::-1]]
+    assert entries == [
         ("signed in", "ada", "203.0.113.7"),
         ("sign-in refused", "ada", "203.0.113.8"),
         ("sign-in refused", "unknown name", "203.0.113.9"),

@@ -59,9 +59,9 @@ def test_lists_hold_what_may_be_seen(there: There) -> None:
     assert there.mine.list(SupplyPackage, search="Evening").count == 0
     assert there.mine.list(SupplyPackage, search=SEATS[0]).count == 0
     assert there.mine.get(SupplyPackage, 1).demand_deals == shown.demand_deals
-    for model, one in ((DemandDeal, 1), (SupplyPackage, 2), (Seat, 1), (Dsp, 1)):
+    for model, number in ((DemandDeal, 1), (SupplyPackage, 2), (Seat, 1), (Dsp, 1)):
         with pytest.raises(NotFound):
-            there.mine.get(model, one)
+            there.mine.get(model, number)
     with pytest.raises(NotFound):
         there.mine.history(SupplyPackage, 2)
     [created] = there.mine.history(SupplyPackage, 1)
@@ -87,8 +87,8 @@ def test_changes_reach_own_deals_alone(there: There) -> None:
 
 def test_packages_are_sold_to_own_seats(there: There) -> None:
     """A package for a seat of one's own is created and seen; for another, or with others' deals, refused."""
-    made = there.mine.create(SupplyPackage, package("Mine", {3: "4"}))
-    assert there.mine.get(SupplyPackage, made.id or 0).name == "Mine"
+    new_package = there.mine.create(SupplyPackage, package("Mine", {3: "4"}))
+    assert there.mine.get(SupplyPackage, new_package.id or 0).name == "Mine"
     with pytest.raises(Invalid, match="There is no seat 1"):
         there.mine.create(SupplyPackage, package("Theirs", {1: "4"}))
     linked = package("Linked", {}).model_copy(update={"demand_deals": (Reference(id=1),)})
@@ -122,4 +122,4 @@ def test_a_bulk_action_and_its_undo(there: There) -> None:
     undo.start()
     undo.write(there.mine)
     assert there.all_of_it.get(DemandDeal, 3).is_active
-    assert [one.count for one in there.actions.recent()] == [1, 0]
+    assert [action.count for action in there.actions.recent()] == [1, 0]

@@ -54,8 +54,8 @@ def opened(tmp_path: Path) -> Access:
 @pytest.fixture
 def http(opened: Access) -> Iterator[httpx.Client]:
     """A client of the token service."""
-    with client(opened) as found:
-        yield found
+    with client(opened) as http_client:
+        yield http_client
 
 
 def test_names_that_nobody_can_have_are_not_remembered(http: httpx.Client, opened: Access) -> None:

@@ -55,7 +55,7 @@ def everything(caller: Caller, entity: str) -> list[dict[str, Any]]:
 @contextmanager
 def writing_deals(caller: Caller, seats: tuple[int, int]) -> Iterator[None]:
     """Somebody who creates packages of two deals: five before the block, more in it, one after it."""
-    over, made = threading.Event(), SimpleQueue[int]()
+    over, numbers = threading.Event(), SimpleQueue[int]()
 
     def create_one() -> int:
         body = package(create_demand_deals=deals(*(option(seat, 2.5) for seat in seats)))
@@ -64,13 +64,13 @@ def writing_deals(caller: Caller, seats: tuple[int, int]) -> Iterator[None]:
     def create() -> None:
         for _ in range(MOST):
             if not over.is_set():
-                made.put(create_one())
+                numbers.put(create_one())
 
     thread = threading.Thread(target=create)
     thread.start()
     try:
         for _ in range(BEFORE):
-            made.get(timeout=60)
+            numbers.get(timeout=60)
         yield
     finally:
         over.set()
@@ -141,18 +141,18 @@ def back_up_in_an_import(home: Path, warehouse: Warehouse, archive: Path) -> Non
 
 def as_before(caller: Caller, packages: list[Any], demand: list[Any]) -> None:
     """Fail unless the first packages are there, as they were, and exactly their deals."""
-    found = everything(caller, "supply_deals")
-    assert BEFORE <= len(found) < len(packages)
-    assert found == packages[: len(found)]
-    assert everything(caller, "demand_deals") == demand[: 2 * len(found)]
+    in_backup = everything(caller, "supply_deals")
+    assert BEFORE <= len(in_backup) < len(packages)
+    assert in_backup == packages[: len(in_backup)]
+    assert everything(caller, "demand_deals") == demand[: 2 * len(in_backup)]
 
 
 def modes(home: Path) -> tuple[set[int], set[int]]:
     """The modes of the folders and of the files below a home."""
-    found = {path: stat.S_IMODE(path.stat().st_mode) for path in home.rglob("*")}
+    mode_of = {path: stat.S_IMODE(path.stat().st_mode) for path in home.rglob("*")}
     return (
-        {mode for path, mode in found.items() if path.is_dir()},
-        {mode for path, mode in found.items() if path.is_file()},
+        {mode for path, mode in mode_of.items() if path.is_dir()},
+        {mode for path, mode in mode_of.items() if path.is_file()},
     )
 
 
@@ -167,7 +167,7 @@ def test_imports_that_end_during_a_backup_change_nothing_in_it(own_home: Path) -
     """What is held stays readable while two imports replace and remove it."""
     warehouse = Warehouse(own_home / "warehouse")
     with make.hold(warehouse.root) as held:
-        slicer = next(one for one in held if one.folder.name == "delivery")
+        slicer = next(held_version for held_version in held if held_version.folder.name == "delivery")
         before = {name: path.read_bytes() for name, path in slicer.files.items()}
         assert len(before) == 22
         imported(warehouse, 3)
@@ -190,7 +190,7 @@ def test_a_version_that_vanishes_is_followed_by_the_next(
 
     monkeypatch.setattr(Path, "hardlink_to", link)
     with make.hold(warehouse.root) as held:
-        slicer = next(one for one in held if one.folder.name == "delivery")
+        slicer = next(held_version for held_version in held if held_version.folder.name == "delivery")
         assert slicer.manifest.version == warehouse.open("demo", "delivery").version
         assert slicer.files.keys() == slicer.manifest.files()
 
@@ -204,7 +204,7 @@ def test_damaged_rows_are_not_backed_up(own_home: Path, tmp_path: Path) -> None:
     path.unlink()
     with pytest.raises(Misconfigured, match=f"{path.name} is missing"):
         back_up(Settings(home=own_home), tmp_path / "backup.tar")
-    assert [one.name for one in tmp_path.iterdir()] == ["home"]
+    assert [path.name for path in tmp_path.iterdir()] == ["home"]
 
 
 def test_a_backup_replaces_no_file(own_home: Path, tmp_path: Path) -> None:

@@ -41,14 +41,15 @@ def empty(postgres_server: str) -> str:
 
 def rows(url: str) -> Rows:
     """All rows of all tables; {} of an empty database."""
-    engine, made = create_engine(url), MetaData()
+    engine, metadata = create_engine(url), MetaData()
     with engine.connect() as connection:
-        made.reflect(connection)
-        found = {
-            name: sorted(map(str, connection.execute(table.select()))) for name, table in made.tables.items()
+        metadata.reflect(connection)
+        by_table = {
+            name: sorted(map(str, connection.execute(table.select())))
+            for name, table in metadata.tables.items()
         }
     engine.dispose()
-    return found
+    return by_table
 
 
 def test_rows_of_postgresql_come_back(
@@ -67,8 +68,8 @@ def test_rows_of_postgresql_come_back(
     assert len(before["demand_deals"]) == 2 and len(before["seats"]) == 3
     again = connect.installation(Settings(home=home, demo=True, database_url=empty))
     token = again.access.issue("manager", "deals", "new", None)
-    made = Caller(again.http, token).make("domain_lists", {"name": "new", "domains": ["a.example"]})
-    assert made["id"] == 2, "the number of the deleted list is not given again"
+    domain_list = Caller(again.http, token).make("domain_lists", {"name": "new", "domains": ["a.example"]})
+    assert domain_list["id"] == 2, "the number of the deleted list is not given again"
     with pytest.raises(Misconfigured, match="holds rows"):
         restore(archive, tmp_path / "other")
     assert len(rows(empty)["tokens"]) == 2
@@ -88,19 +89,19 @@ def test_a_database_of_another_kind_is_refused(
     assert not (tmp_path / "restored").exists()
 
 
-def wronged(found: Members, wrong: str) -> Members:
+def wronged(contents: Members, wrong: str) -> Members:
     """A hostile archive, whose manifest agrees with it."""
-    manifest = json.loads(found[MANIFEST])
-    tables, found = manifest["database"]["tables"], dict(found)
+    manifest = json.loads(contents[MANIFEST])
+    tables, contents = manifest["database"]["tables"], dict(contents)
     if wrong == "a table":
         tables['tokens"; drop table tokens; --'] = tables.pop("tokens")
     elif wrong == "a column":
         tables["tokens"]["columns"][0] = "id) from program 'true' --"
     elif wrong == "rows":
-        found["database/tokens.copy"] = b"not\ta\trow\n"
+        contents["database/tokens.copy"] = b"not\ta\trow\n"
     else:
         manifest["database"]["revision"] = "9999"
-    return stated(found | {MANIFEST: json.dumps(manifest).encode()})
+    return stated(contents | {MANIFEST: json.dumps(manifest).encode()})
 
 
 def test_hostile_rows_change_nothing(

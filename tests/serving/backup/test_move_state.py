@@ -37,12 +37,12 @@ def rows(url: str) -> dict[str, list[Any]]:
     """All rows of all tables, as the program reads them."""
     engine = database.engine(url)
     with engine.connect() as connection:
-        found = {
+        by_table = {
             table.name: sorted(map(str, connection.execute(select(table))))
             for table in database.metadata.sorted_tables
         }
     engine.dispose()
-    return found
+    return by_table
 
 
 def tables(url: str) -> list[str]:

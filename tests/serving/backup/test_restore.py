@@ -61,16 +61,16 @@ def test_an_old_address_of_the_database_is_told(
         ("postgresql+psycopg://desk:hush@old/tranche", "postgresql+psycopg://desk:***@old/tranche"),
         (f"sqlite:///{home / 'tranche.db'}", None),
     ):
-        found = members(archive)
-        found["home/tranche.toml"] += f'database_url = "{url}"\n'.encode()
-        summary = restore(packed(tmp_path / "changed.tar", stated(found)), home, replace=True)
+        contents = members(archive)
+        contents["home/tranche.toml"] += f'database_url = "{url}"\n'.encode()
+        summary = restore(packed(tmp_path / "changed.tar", stated(contents)), home, replace=True)
         assert summary.other_database == other
 
 
-def packed(path: Path, found: Members, *more: tarfile.TarInfo) -> Path:
+def packed(path: Path, contents: Members, *more: tarfile.TarInfo) -> Path:
     """An archive of these members, those without content after the others."""
     with tarfile.open(path, "w") as tar:
-        for name, content in found.items():
+        for name, content in contents.items():
             about = tarfile.TarInfo(name)
             about.size = len(content)
             tar.addfile(about, io.BytesIO(content))
@@ -79,10 +79,10 @@ def packed(path: Path, found: Members, *more: tarfile.TarInfo) -> Path:
     return path
 
 
-def stated(found: Members) -> Members:
+def stated(contents: Members) -> Members:
     """The same, with a manifest that agrees with them, as somebody hostile would write it."""
-    manifest = json.loads(found[MANIFEST])
-    files = {name: content for name, content in found.items() if name != MANIFEST}
+    manifest = json.loads(contents[MANIFEST])
+    files = {name: content for name, content in contents.items() if name != MANIFEST}
     manifest["members"] = {
         name: {"size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
         for name, content in files.items()
@@ -90,30 +90,36 @@ def stated(found: Members) -> Members:
     return files | {MANIFEST: json.dumps(manifest).encode()}
 
 
-def changed(found: Members) -> Members:
+def changed(contents: Members) -> Members:
     """One byte of one file is another one."""
-    name = next(one for one in found if one.endswith(".parquet"))
-    return found | {name: found[name][:-1] + bytes([found[name][-1] ^ 1])}
+    name = next(member_name for member_name in contents if member_name.endswith(".parquet"))
+    return contents | {name: contents[name][:-1] + bytes([contents[name][-1] ^ 1])}
 
 
 DAMAGES: dict[str, tuple[Callable[[Members], Members], str]] = {
     "a byte": (changed, r"parquet' is damaged: its SHA-256 digest"),
     "a file is missing": (
-        lambda found: {name: found[name] for name in found if name != "home/tranche.toml"},
+        lambda contents: {name: contents[name] for name in contents if name != "home/tranche.toml"},
         "'home/tranche.toml' is missing",
     ),
-    "a file too many": (lambda found: {"home/more": b"", **found}, "'home/more' is not in manifest.json"),
+    "a file too many": (
+        lambda contents: {"home/more": b"", **contents},
+        "'home/more' is not in manifest.json",
+    ),
     "no manifest": (
-        lambda found: {name: found[name] for name in found if name != MANIFEST},
+        lambda contents: {name: contents[name] for name in contents if name != MANIFEST},
         "is not whole: its last part, manifest.json, is missing",
     ),
-    "a manifest that is none": (lambda found: found | {MANIFEST: b"{}"}, r"manifest.json can't be read"),
+    "a manifest that is none": (
+        lambda contents: contents | {MANIFEST: b"{}"},
+        r"manifest.json can't be read",
+    ),
     "no database": (
-        lambda found: stated({name: found[name] for name in found if name != "home/tranche.db"}),
+        lambda contents: stated({name: contents[name] for name in contents if name != "home/tranche.db"}),
         "has no database tranche.db",
     ),
     "another database": (
-        lambda found: stated(found | {"home/tranche.db": b"none"}),
+        lambda contents: stated(contents | {"home/tranche.db": b"none"}),
         "database can't be read: file is not a database",
     ),
 }
@@ -147,9 +153,9 @@ def test_a_member_outside_of_the_home_is_refused(
     name: str, archive: Path, target: Path, tmp_path: Path
 ) -> None:
     """Whatever its manifest says: absolute paths, `..`, and all but plain names below the home."""
-    found = {name: b"theirs", **members(archive)}
+    contents = {name: b"theirs", **members(archive)}
     with pytest.raises(Damage, match="outside of the data directory: refused") as caught:
-        restore(packed(tmp_path / "hostile.tar", stated(found)), target)
+        restore(packed(tmp_path / "hostile.tar", stated(contents)), target)
     assert caught.value.reason.isprintable()
 
 
@@ -160,37 +166,37 @@ def test_only_plain_files_are_taken(kind: bytes, archive: Path, target: Path, tm
     """Links, devices, pipes and folders are refused, also where they point into the home."""
     about = tarfile.TarInfo("home/link")
     about.type, about.linkname = kind, "home/tranche.toml"
-    found = {name: content for name, content in members(archive).items() if name != MANIFEST}
+    contents = {name: content for name, content in members(archive).items() if name != MANIFEST}
     with pytest.raises(Damage, match="'home/link' is no plain file"):
-        restore(packed(tmp_path / "hostile.tar", found, about), target)
+        restore(packed(tmp_path / "hostile.tar", contents, about), target)
 
 
 def test_a_member_twice_is_refused(archive: Path, target: Path, tmp_path: Path) -> None:
     """The second one would be written where the first was verified."""
-    found = members(archive)
-    del found[MANIFEST]
+    contents = members(archive)
+    del contents[MANIFEST]
     again = tarfile.TarInfo("home/tranche.toml")
     with pytest.raises(Damage, match=r"'home/tranche\.toml' is there twice"):
-        restore(packed(tmp_path / "hostile.tar", found, again), target)
+        restore(packed(tmp_path / "hostile.tar", contents, again), target)
 
 
 def test_a_database_brings_no_code_along(archive: Path, target: Path, tmp_path: Path) -> None:
     """A trigger in it would run whenever the desk writes."""
-    found = members(archive)
+    contents = members(archive)
     path = tmp_path / "tranche.db"
-    path.write_bytes(found["home/tranche.db"])
+    path.write_bytes(contents["home/tranche.db"])
     with closing(sqlite3.connect(path)) as opened:
         opened.execute("create trigger t after insert on audit begin delete from audit; end")
         opened.commit()
-    found["home/tranche.db"] = path.read_bytes()
+    contents["home/tranche.db"] = path.read_bytes()
     with pytest.raises(Damage, match="a trigger, view or virtual table that isn't ours: 't'"):
-        restore(packed(tmp_path / "hostile.tar", stated(found)), target)
+        restore(packed(tmp_path / "hostile.tar", stated(contents)), target)
 
 
 def test_a_virtual_table_is_code_too(archive: Path, target: Path, tmp_path: Path) -> None:
     """However its statement is written."""
-    found, path = members(archive), tmp_path / "tranche.db"
-    path.write_bytes(found["home/tranche.db"])
+    contents, path = members(archive), tmp_path / "tranche.db"
+    path.write_bytes(contents["home/tranche.db"])
     with closing(sqlite3.connect(path)) as opened:
         opened.execute("create virtual table v using fts5(a)")
         opened.execute("pragma writable_schema = on")
@@ -198,9 +204,9 @@ def test_a_virtual_table_is_code_too(archive: Path, target: Path, tmp_path: Path
             "update sqlite_master set sql = 'create/**/virtual table v using fts5(a)' where name = 'v'"
         )
         opened.commit()
-    found["home/tranche.db"] = path.read_bytes()
+    contents["home/tranche.db"] = path.read_bytes()
     with pytest.raises(Damage, match="a trigger, view or virtual table that isn't ours: 'v'"):
-        restore(packed(tmp_path / "hostile.tar", stated(found)), target)
+        restore(packed(tmp_path / "hostile.tar", stated(contents)), target)
 
 
 def journal_of(content: bytes, name: str) -> bytes:
@@ -215,11 +221,11 @@ def journal_of(content: bytes, name: str) -> bytes:
 @pytest.mark.parametrize("suffix", ["-journal", "-wal", "-shm", "-JOURNAL"])
 def test_a_database_brings_no_journal_along(suffix: str, archive: Path, target: Path, tmp_path: Path) -> None:
     """SQLite would play it back, and remove whatever file it names."""
-    found = members(archive)
+    contents = members(archive)
     (tmp_path / "theirs").write_text("theirs")
-    found[f"home/tranche.db{suffix}"] = journal_of(found["home/tranche.db"], str(tmp_path / "theirs"))
+    contents[f"home/tranche.db{suffix}"] = journal_of(contents["home/tranche.db"], str(tmp_path / "theirs"))
     with pytest.raises(Damage, match="a journal of a database, which no backup has: refused"):
-        restore(packed(tmp_path / "hostile.tar", stated(found)), target)
+        restore(packed(tmp_path / "hostile.tar", stated(contents)), target)
     assert (tmp_path / "theirs").read_text() == "theirs"
 
 

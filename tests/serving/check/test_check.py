@@ -51,7 +51,7 @@ def told(own_home: Path, standin: Standin) -> SyncState:
     return settings
 
 
-def found(settings: Settings, service: str) -> dict[str, Step]:
+def steps_of(settings: Settings, service: str) -> dict[str, Step]:
     """The steps of one service by what they tried; of several of a name, the last."""
     return {step.what: step for step in check(settings) if step.service == service}
 
@@ -81,29 +81,29 @@ def test_nobody_answers(told: SyncState) -> None:
     """Where nobody listens the setting of the address is named, and nothing more is tried."""
     with server.listening("127.0.0.1", 0) as listener:
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    steps = found(told(base_url=address), "Reporting")
+    steps = steps_of(told(base_url=address), "Reporting")
     assert [*steps] == ["Connection"]
     assert (steps["Connection"].state, "base_url" in steps["Connection"].remedy) == ("failed", True)
 
 
 def test_a_host_that_is_none(told: SyncState) -> None:
     """A host that nobody knows is told from one that does not answer."""
-    step = found(told(base_url="https://nowhere.invalid"), "Reporting")["Connection"]
+    step = steps_of(told(base_url="https://nowhere.invalid"), "Reporting")["Connection"]
     assert step.remedy == "Check the host in base_url."
 
 
 def test_another_service(told: SyncState, standin: Standin) -> None:
     """An address with something else behind it is found out, and which setting to mend."""
-    step = found(told(base_url=f"{standin.address}/elsewhere"), "Reporting")["demo/delivery"]
+    step = steps_of(told(base_url=f"{standin.address}/elsewhere"), "Reporting")["demo/delivery"]
     assert (step.state, "base_url must be given without the API's path" in step.remedy) == ("failed", True)
 
 
 def test_a_refused_token(told: SyncState) -> None:
     """A wrong permanent token is found refused by each API, with the settings to look at."""
-    reporting = found(told(reporting_token="wrong"), "Reporting")["demo/delivery"]
+    reporting = steps_of(told(reporting_token="wrong"), "Reporting")["demo/delivery"]
     assert reporting.state == "refused"
     assert reporting.remedy.startswith("Check this name in slicers. Check reporting_token,")
-    deals = found(told(deals_token="wrong"), "Deals")["Deals"]
+    deals = steps_of(told(deals_token="wrong"), "Deals")["Deals"]
     assert (deals.state, deals.remedy.startswith("Check deals_token,")) == ("refused", True)
 
 
@@ -111,7 +111,7 @@ def test_a_refused_token(told: SyncState) -> None:
 def test_name_and_password(told: SyncState, standin: Standin, password: str, state: str) -> None:
     """Name and password are tried before anything else; a wrong one stops the check, and stays unsaid."""
     asked = {"auth_url": standin.address, "service_username": USERNAME, "service_password": password}
-    steps = found(told(reporting_token=None, **asked), "Reporting")
+    steps = steps_of(told(reporting_token=None, **asked), "Reporting")
     assert steps["Token"].state == state
     assert ("Figures" in steps) == (state == "ok")
     assert "wrong" not in str(steps)
@@ -185,14 +185,14 @@ def test_a_table_that_did_not_answer_is_not_to_be_removed(
 
 def test_slicers_that_are_not_there(told: SyncState) -> None:
     """One wrong name among the slicers is named; the others are tried all the same."""
-    steps = found(told(slicers=("demo/nothing", "demo/delivery")), "Reporting")
+    steps = steps_of(told(slicers=("demo/nothing", "demo/delivery")), "Reporting")
     assert (steps["demo/nothing"].state, steps["demo/delivery"].state) == ("refused", "ok")
     assert steps["Figures"].state == "ok"
 
 
 def test_deals_are_read_only_at_first(told: SyncState) -> None:
     """What is not confirmed, and without fees and seats, is noted with the setting that changes it."""
-    steps = found(told(deals_mapping_confirmed=False, fee_types={}, seats=()), "Deals")
+    steps = steps_of(told(deals_mapping_confirmed=False, fee_types={}, seats=()), "Deals")
     assert {step.state for step in steps.values()} <= {"ok", "note"}
     assert "deals_mapping_confirmed" in steps["Changes"].remedy
     assert "fee_types" in steps["Fees"].remedy
@@ -204,10 +204,12 @@ def test_shapes_that_differ(told: SyncState, installation: connect.Installation)
     """What the service wrote otherwise than the settings say is found, with the fields on both sides."""
     settings = told()
     person = connect.installation(settings).people.get("manager")
-    made = package("Abroad", {}, geo_targetings=[{"type": "country", "value": "US"}])
-    connect.connect(person, settings).deals.create(SupplyPackage, SupplyPackage(**made.model_dump()))
-    assert found(settings, "Deals")["Targeting and fees"].state == "ok"
-    step = found(told(targeting_names={}), "Deals")["Targeting and fees"]
+    foreign_package = package("Abroad", {}, geo_targetings=[{"type": "country", "value": "US"}])
+    connect.connect(person, settings).deals.create(
+        SupplyPackage, SupplyPackage(**foreign_package.model_dump())
+    )
+    assert steps_of(settings, "Deals")["Targeting and fees"].state == "ok"
+    step = steps_of(told(targeting_names={}), "Deals")["Targeting and fees"]
     assert (step.state, step.result.startswith("geo_targetings: 1 of 1 elements have ")) == ("failed", True)
 
 
@@ -220,7 +222,7 @@ def test_a_service_with_lists(own_home: Path, remote: httpx.Client) -> None:
         service_username="manager",
         service_password="demo",
     )
-    steps = found(settings, "Deals")
+    steps = steps_of(settings, "Deals")
     assert (steps["Token"].state, steps["Lists"].state, "Seats" in steps) == ("ok", "ok", False)
 
 

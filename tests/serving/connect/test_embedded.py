@@ -32,7 +32,7 @@ Make = Callable[..., EmbeddedReporting]
 def make(installation: connect.Installation) -> Make:
     """The client of somebody with this token: without one, the desk's own for the manager."""
 
-    def made(token: str | None = None, within: Deadline | None = None) -> EmbeddedReporting:
+    def reporting_for(token: str | None = None, within: Deadline | None = None) -> EmbeddedReporting:
         person = installation.people.get("manager")
         credential = token if token else installation.desk_tokens.of(person, "reporting")
         patience = replace(ONCE, within=within)
@@ -40,7 +40,7 @@ def make(installation: connect.Installation) -> Make:
             installation.http, credential, patience, installation.reporting, installation.meter
         )
 
-    return made
+    return reporting_for
 
 
 @pytest.fixture
@@ -74,10 +74,10 @@ def question(draw: np.random.Generator) -> AudienceQuery:
     )
 
 
-def assert_equal(one: Audience, other: Audience) -> None:
+def assert_equal(first: Audience, other: Audience) -> None:
     """Two answers are the same, but for what an exact answer is expected to take."""
     for part in fields(Audience):
-        ours, theirs = getattr(one, part.name), getattr(other, part.name)
+        ours, theirs = getattr(first, part.name), getattr(other, part.name)
         if isinstance(ours, pd.DataFrame):
             pd.testing.assert_frame_equal(ours, theirs)
         elif isinstance(ours, pd.Series):
@@ -185,29 +185,29 @@ class Waiting:
 @pytest.fixture
 def waiting(installation: connect.Installation, monkeypatch: pytest.MonkeyPatch) -> Iterator[Waiting]:
     """Such a service."""
-    found = Waiting()
-    monkeypatch.setattr(installation.reporting, "audience", found)
-    yield found
-    found.may_end.set()
+    waiting_service = Waiting()
+    monkeypatch.setattr(installation.reporting, "audience", waiting_service)
+    yield waiting_service
+    waiting_service.may_end.set()
 
 
 def test_stops_when_its_caller_leaves(make: Make, waiting: Waiting) -> None:
     """A question whose caller goes away is stopped where it is."""
     deadline, slicer = Deadline(30), make().info(INFO)
-    found: list[BaseException] = []
+    errors: list[BaseException] = []
 
     def ask() -> None:
         try:
             make(within=deadline).audience(WEEK, slicer)
         except TrancheError as error:
-            found.append(error)
+            errors.append(error)
 
     thread = threading.Thread(target=ask)
     thread.start()
     assert waiting.has_begun.wait(30)
     deadline.abandon()
     thread.join(30)
-    assert [type(error) for error in found] == [Abandoned]
+    assert [type(error) for error in errors] == [Abandoned]
 
 
 def test_stops_at_its_deadline(make: Make, waiting: Waiting) -> None:

@@ -31,7 +31,7 @@ def test_what_is_not_used_any_more_is_gone(tmp_path: Path) -> None:
 
 def test_installations_do_not_share_what_answers(tmp_path: Path) -> None:
     """Two installations of one process have the same routes, and each asks its own services."""
-    one, other = (opening.installation(Settings(home=tmp_path / name)) for name in ("one", "other"))
-    assert one.api.state.deals is not other.api.state.deals
-    assert one.api.state.reporting.service is one.reporting
+    first, other = (opening.installation(Settings(home=tmp_path / name)) for name in ("one", "other"))
+    assert first.api.state.deals is not other.api.state.deals
+    assert first.api.state.reporting.service is first.reporting
     assert other.api.state.reporting.service is other.reporting

@@ -66,7 +66,7 @@ def states(settings: Settings, ids: range, pair: tuple[str, str] = ("demo", SOLD
     """The stored words of deals by id."""
     store = clients(settings).healths
     assert store is not None
-    return {deal: one.facts["words"] for deal, one in store.of(pair, ids).items()}
+    return {deal: health.facts["words"] for deal, health in store.of(pair, ids).items()}
 
 
 def test_more_deals_than_were_ever_checked(home: Path, tmp_path: Path, database_url: str) -> None:
@@ -80,10 +80,10 @@ def test_more_deals_than_were_ever_checked(home: Path, tmp_path: Path, database_
     settings = Settings(home=tmp_path / "home", database_url=database_url)
     assert HealthWatch(settings).look(NOW) == MANY
     deals = clients(settings, "ada").deals
-    packages = {one.id: one for one in deals.everything(SupplyPackage)}
+    packages = {package.id: package for package in deals.everything(SupplyPackage)}
     expected = []
     for deal in deals.everything(DemandDeal, ordering="id"):
-        [package] = [packages[one.id] for one in deal.supply_deals]
+        [package] = [packages[reference.id] for reference in deal.supply_deals]
         assert package.start_date is not None
         has_ended = package.end_date is not None and package.end_date <= NOW
         if deal.is_active and not has_ended and package.start_date <= NOW and package.is_active:
@@ -116,7 +116,7 @@ def test_deals_are_ordered_by_what_they_delivered(desk: Settings, watch: HealthW
     watch.look(NOW)
     store = clients(desk).healths
     assert store is not None
-    stored = {deal: one.delivery for deal, one in store.of(("demo", SOLD), range(1, 5)).items()}
+    stored = {deal: health.delivery for deal, health in store.of(("demo", SOLD), range(1, 5)).items()}
     for days in PERIODS:
         figures = delivered(days)
         for kind in figures:

@@ -55,20 +55,20 @@ def answer(socket: ClientConnection) -> list[ForwardMsg]:
 
 def widgets(messages: list[ForwardMsg]) -> dict[str, str]:
     """The identifiers of buttons, choices and text inputs that were drawn, by key; without one, by label."""
-    found = {}
-    for one in messages:
-        element = one.delta.new_element
+    widget_ids = {}
+    for forward in messages:
+        element = forward.delta.new_element
         kind = element.WhichOneof("type")
         if kind in ("button", "button_group", "multiselect", "text_input"):
             widget = getattr(element, kind)
             key = widget.id.split("-", 2)[2]
-            found[widget.label.strip() if key == "None" else key] = widget.id
-    return found
+            widget_ids[widget.label.strip() if key == "None" else key] = widget.id
+    return widget_ids
 
 
 def texts(messages: list[ForwardMsg]) -> str:
     """The messages as text, to look for words in."""
-    return "\n".join(str(one) for one in messages)
+    return "\n".join(str(forward) for forward in messages)
 
 
 def sign_in(socket: ClientConnection, name: str = "manager") -> list[ForwardMsg]:

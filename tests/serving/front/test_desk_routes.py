@@ -24,8 +24,8 @@ Desk = tuple[str, int]
 @pytest.fixture(scope="module")
 def desk(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     """A desk in a process of its own: its address, and the process's number."""
-    with desk_over(copied(home, tmp_path_factory.mktemp("routes") / "home")) as found:
-        yield found
+    with desk_over(copied(home, tmp_path_factory.mktemp("routes") / "home")) as http:
+        yield http
 
 
 def _memory(process: int) -> int:

@@ -54,8 +54,8 @@ def desk(home: Path, folder: Path) -> Iterator[Desk]:
         "TRANCHE_VISITORS": str(VISITORS),
         "TRANCHE_REQUEST_SECONDS": str(REQUEST_SECONDS),
     }
-    with desk_over(copied(home, folder / "home"), **told) as found:
-        yield found
+    with desk_over(copied(home, folder / "home"), **told) as served_desk:
+        yield served_desk
 
 
 @pytest.fixture(scope="module")
@@ -163,9 +163,9 @@ def test_no_traceback_in_the_log(address: str, log: Callable[[], str]) -> None:
             answer(socket)
             socket.send(sent)
             socket.send(rerun())
-            found = texts(answer(socket))
-            assert FORM in found
-            assert "exception {" not in found
+            screen = texts(answer(socket))
+            assert FORM in screen
+            assert "exception {" not in screen
     with opened(address) as socket:
         raw(socket, Frame(Opcode.TEXT, b"\xff\xff"))
         assert close_code(socket) == POLICY
@@ -186,9 +186,9 @@ def test_only_widgets_of_the_sign_in_page(address: str) -> None:
         wrong = {drawn["Password"]: {"json_value": '"demo"'}, "other": {"string_value": "x"}}
         submit = {drawn["FormSubmitter:sign_in-Sign in"]: {"trigger_value": True}}
         socket.send(rerun(widgets=typed | wrong | submit))
-        found = answer(socket)
-        assert "Type your name and your password." in texts(found)
-        right = {widgets(found)["Password"]: {"string_value": "demo"}}
+        messages = answer(socket)
+        assert "Type your name and your password." in texts(messages)
+        right = {widgets(messages)["Password"]: {"string_value": "demo"}}
         socket.send(rerun(widgets=typed | right | submit))
         assert INSIDE in texts(answer(socket))
 
@@ -226,15 +226,15 @@ def test_the_limit_ends_with_the_sign_in_and_begins_with_the_sign_out(address: s
     """A person sends lists and files; after a sign-out the same socket is a visitor's."""
     large = {"$$ID-0-x": {"string_value": "x" * MEBIBYTE}}
     with opened(address) as socket:
-        found = texts(sign_in(socket))
-        assert INSIDE in found
+        messages = texts(sign_in(socket))
+        assert INSIDE in messages
         socket.send(rerun(widgets=large))
-        found = answer(socket)
-        assert INSIDE in texts(found)
+        messages = answer(socket)
+        assert INSIDE in texts(messages)
         menu = next(
-            one.delta.new_element.menu_button.id
-            for one in found
-            if one.delta.new_element.WhichOneof("type") == "menu_button"
+            forward.delta.new_element.menu_button.id
+            for forward in messages
+            if forward.delta.new_element.WhichOneof("type") == "menu_button"
         )
         socket.send(rerun(widgets={menu: {"string_trigger_value": {"data": "Sign out"}}}))
         assert FORM in texts(answer(socket))
@@ -247,7 +247,9 @@ def test_a_part_of_a_page_that_was_left_does_not_run(address: str) -> None:
     with opened(address) as socket:
         sign_in(socket)
         first = open_page(socket)
-        navigation = next(one.navigation for one in first if one.WhichOneof("type") == "navigation")
+        navigation = next(
+            forward.navigation for forward in first if forward.WhichOneof("type") == "navigation"
+        )
         hashes = {page.url_pathname: page.page_script_hash for page in navigation.app_pages}
         deals = open_page(socket, hashes["deals"])
         part = next(deal.delta.fragment_id for deal in deals if deal.delta.fragment_id)
@@ -257,7 +259,11 @@ def test_a_part_of_a_page_that_was_left_does_not_run(address: str) -> None:
             start = ForwardMsg.FromString(socket.recv(SECONDS))
         socket.send(rerun(page_script_hash=hashes["deals"], fragment_id=part))
         messages = [start, *answer(socket), *open_page(socket, hashes["new_package"])]
-    pages = {one.new_session.page_script_hash for one in messages if one.WhichOneof("type") == "new_session"}
+    pages = {
+        forward.new_session.page_script_hash
+        for forward in messages
+        if forward.WhichOneof("type") == "new_session"
+    }
     assert pages == {hashes["new_package"]}
 
 
@@ -292,13 +298,15 @@ def test_a_visitor_resumes_nobodys_session(address: str) -> None:
     """Whoever names the session of somebody signed in, without their cookie, gets a new one."""
     with opened(address) as person:
         person.send(rerun())
-        started = next(one for one in answer(person) if one.WhichOneof("type") == "new_session")
+        started = next(forward for forward in answer(person) if forward.WhichOneof("type") == "new_session")
         session = started.new_session.initialize.session_id
         sign_in(person)
         with opened(address, subprotocols=["streamlit", "x", session]) as visitor:
             visitor.send(rerun())
-            found = answer(visitor)
-        assert session not in texts([one for one in found if one.WhichOneof("type") == "new_session"])
+            messages = answer(visitor)
+        assert session not in texts(
+            [forward for forward in messages if forward.WhichOneof("type") == "new_session"]
+        )
         person.send(rerun())
         assert INSIDE in texts(answer(person))
 

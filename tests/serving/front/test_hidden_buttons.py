@@ -34,19 +34,19 @@ def desk(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]
 @pytest.fixture
 def people(desk: Home) -> Iterator[People]:
     """The people of that desk, who have their roles again after the test."""
-    found = connect.installation(desk[0]).people
-    before = found.get("manager"), found.get("admin")
-    yield found
-    for one in filter(None, before):
-        found.change(one.username, role=one.role, grants=one.grants, deals=one.deals)
+    store = connect.installation(desk[0]).people
+    before = store.get("manager"), store.get("admin")
+    yield store
+    for person in filter(None, before):
+        store.change(person.username, role=person.role, grants=person.grants, deals=person.deals)
 
 
 def page(socket: ClientConnection, name: str, query: str = "", **values: Any) -> dict[str, str]:
     """The buttons and text inputs of a screen, by their keys."""
     socket.send(rerun(query, page_name=name, **values))
-    found = answer(socket)
-    assert "exception {" not in texts(found)
-    return widgets(found)
+    messages = answer(socket)
+    assert "exception {" not in texts(messages)
+    return widgets(messages)
 
 
 def press(socket: ClientConnection, name: str, query: str, identifiers: list[str]) -> str:
@@ -122,8 +122,8 @@ def test_a_manager_who_sees_no_deals_any_more(desk: Home, people: People) -> Non
         sign_in(socket)
         drawn, before = page(socket, "deals", DEAL), deal(settings)
         people.change("manager", deals=NO_DEALS)
-        found = press(socket, "deals", DEAL, [drawn["action_active"]])
-        assert before.name and before.name not in found
+        screen = press(socket, "deals", DEAL, [drawn["action_active"]])
+        assert before.name and before.name not in screen
     assert deal(settings) == before
 
 

@@ -17,10 +17,10 @@ LOGGER = logging.getLogger("tests.once_per_minute")
 @pytest.fixture
 def once_per_minute() -> Iterator[OncePerMinute]:
     """The filter on a logger of this test, whose minute ends when the test says so."""
-    found = OncePerMinute(seconds=3600)
-    LOGGER.addFilter(found)
-    yield found
-    LOGGER.removeFilter(found)
+    log_filter = OncePerMinute(seconds=3600)
+    LOGGER.addFilter(log_filter)
+    yield log_filter
+    LOGGER.removeFilter(log_filter)
 
 
 def broken(name: str) -> None:
@@ -82,5 +82,5 @@ def test_an_error_of_a_screen_is_a_line_of_the_log() -> None:
     """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     lines = [json.loads(line) for line in done.stderr.splitlines()]
-    assert [one["level"] for one in lines if "a broken screen" in one.get("traceback", "")] == ["error"]
+    assert [line["level"] for line in lines if "a broken screen" in line.get("traceback", "")] == ["error"]
     assert not done.stdout

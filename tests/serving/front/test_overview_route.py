@@ -183,10 +183,10 @@ def test_a_malformed_request_is_refused(
 def test_a_person_asks_so_often_a_minute(installation: connect.Installation) -> None:
     """Beyond the limit the answer says how long to wait; other people are not affected."""
     desk, headers = route(installation, Lines([{"part": "end"}])), signed_in(installation, "viewer")
-    found = [desk.post(PATH, json=ASKED, headers=headers) for _ in range(A_MINUTE + 1)]
-    assert {response.status_code for response in found[:-1]} == {200}
-    assert found[-1].status_code == 429
-    assert int(found[-1].headers["retry-after"]) > 0
+    responses = [desk.post(PATH, json=ASKED, headers=headers) for _ in range(A_MINUTE + 1)]
+    assert {response.status_code for response in responses[:-1]} == {200}
+    assert responses[-1].status_code == 429
+    assert int(responses[-1].headers["retry-after"]) > 0
     assert desk.post(PATH, json=ASKED, headers=signed_in(installation, "admin")).status_code == 200
 
 
@@ -244,9 +244,9 @@ def test_an_answer_ends_with_its_deadline(installation: connect.Installation) ->
     """What takes longer than allowed ends with a line that says so."""
     held = Held([])
     desk = route(installation, held, RouteLimits(4, 2, 0.2))
-    found = lines(desk.post(PATH, json=ASKED, headers=signed_in(installation, "viewer")))
-    assert [line["part"] for line in found] == ["head", "end"]
-    assert "0.2 seconds" in found[1]["error"]["sentence"]
+    answer_lines = lines(desk.post(PATH, json=ASKED, headers=signed_in(installation, "viewer")))
+    assert [line["part"] for line in answer_lines] == ["head", "end"]
+    assert "0.2 seconds" in answer_lines[1]["error"]["sentence"]
 
 
 def test_one_person_does_not_take_all_threads(installation: connect.Installation) -> None:
@@ -299,12 +299,12 @@ def test_a_failure_inside_is_told_without_details(installation: connect.Installa
 
 def test_an_answer_is_compressed_for_browsers_elsewhere(installation: connect.Installation) -> None:
     """Each line can be read as soon as it has arrived, compressed or not."""
-    found = [{"part": "head", "text": "x" * 1000}, {"part": "end"}]
-    desk = route(installation, Lines(found))
+    parts = [{"part": "head", "text": "x" * 1000}, {"part": "end"}]
+    desk = route(installation, Lines(parts))
     headers = signed_in(installation, "viewer") | {"Accept-Encoding": "gzip"}
     response = desk.post(PATH, json=ASKED, headers=headers)
     assert response.headers["content-encoding"] == "gzip"
-    assert lines(response) == found
+    assert lines(response) == parts
     assert (
         "content-encoding"
         not in desk.post(PATH, json=ASKED, headers=headers | {"Accept-Encoding": "identity"}).headers

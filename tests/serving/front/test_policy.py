@@ -71,9 +71,9 @@ def test_every_answer_of_the_apis_alone(served: str, path: str) -> None:
 def test_inline_scripts_run_by_their_hash(desk: str, path: str) -> None:
     """The scripts that stand in a page are allowed one by one: `'unsafe-inline'` is not needed."""
     answer = httpx.get(f"{desk}{path}")
-    found = inline_scripts(answer.text)
-    assert found
-    assert set(found) <= set(_directives(answer)["script-src"])
+    hashes = inline_scripts(answer.text)
+    assert hashes
+    assert set(hashes) <= set(_directives(answer)["script-src"])
 
 
 def test_cookies_of_scripts_are_secure_behind_tls() -> None:

@@ -46,8 +46,8 @@ async def desk(scope: Scope, receive: Receive, send: Send) -> None:
 def address() -> Iterator[str]:
     """The address of that desk, at which an address gets a few requests, and then none for hours."""
     app = RequestPace(desk, lambda header: header == SIGNED, Rate(FEW, 3600))
-    with serving(app, **accepting(Network("127.0.0.1", 0, trusted_proxies=["127.0.0.1"]))) as found:
-        yield found
+    with serving(app, **accepting(Network("127.0.0.1", 0, trusted_proxies=["127.0.0.1"]))) as url:
+        yield url
 
 
 def codes(address: str, headers: dict[str, str], count: int = MANY, path: str = "/") -> list[int]:

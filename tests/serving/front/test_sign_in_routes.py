@@ -55,8 +55,8 @@ class Desk:
     def person(self, browser: httpx.Client) -> str | None:
         """Who is signed in, as the server sees it."""
         header = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
-        found = self.cookies.person(header)
-        return found and found.username
+        known = self.cookies.person(header)
+        return known and known.username
 
 
 @dataclass
@@ -109,7 +109,7 @@ def test_a_sign_in_is_noted_with_its_address(own_home: Path, host: str) -> None:
     ):
         desk_session.sign_in(socket)
     log = connect.installation(Settings(home=own_home, demo=True)).access.audit
-    assert [(one.event, one.address) for one in log.entries()[1]] == [("signed in", host)]
+    assert [(entry.event, entry.address) for entry in log.entries()[1]] == [("signed in", host)]
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
@@ -294,8 +294,8 @@ def test_a_file_belongs_to_those_for_whom_it_was_made() -> None:
     owner[0] = None
     nobodys = file_of(media.add(b"d", "text/csv", "d"))
     read = {
-        one: {file for file in (shared, hers, clicked, nobodys) if media.belongs_to(file, one)}
-        for one in (ADA, EVE)
+        person: {file for file in (shared, hers, clicked, nobodys) if media.belongs_to(file, person)}
+        for person in (ADA, EVE)
     }
     assert read == {ADA: {shared, hers, clicked}, EVE: {shared}}
     media.clear_session_refs()

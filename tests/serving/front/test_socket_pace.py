@@ -88,19 +88,19 @@ def test_who_has_just_come_is_first() -> None:
 
     async def story(runs: RunQueue) -> None:
         busy = [socket(f"192.0.2.{number}") for number in range(VISITOR_RUNS)]
-        for one in busy:
-            await runs.begin(one)
-            runs.end(one)
-            await runs.begin(one)
+        for open_socket in busy:
+            await runs.begin(open_socket)
+            runs.end(open_socket)
+            await runs.begin(open_socket)
         again, fresh = socket(), socket("192.0.2.200")
         again.runs = 1
         order: list[OpenSocket] = []
 
-        async def wait(one: OpenSocket) -> None:
-            await runs.begin(one)
-            order.append(one)
+        async def wait(waiting_socket: OpenSocket) -> None:
+            await runs.begin(waiting_socket)
+            order.append(waiting_socket)
 
-        tasks = [asyncio.create_task(wait(one)) for one in (again, fresh)]
+        tasks = [asyncio.create_task(wait(late_socket)) for late_socket in (again, fresh)]
         await settle()
         assert not order
         runs.end(busy[0])
@@ -133,14 +133,14 @@ def test_people_do_not_wait_for_visitors() -> None:
 def test_the_largest_crowd_makes_room() -> None:
     """From one address a third, in all so many; then the address with the most loses its oldest socket."""
     sockets, crowd = OpenSockets(6), [socket("192.0.2.1") for _ in range(3)]
-    assert [sockets.add(one) for one in crowd] == [0, 0, 429]
+    assert [sockets.add(open_socket) for open_socket in crowd] == [0, 0, 429]
     others = [socket(address) for address in ("192.0.2.2", "192.0.2.2", "192.0.2.3", "192.0.2.3")]
-    assert [sockets.add(one) for one in others] == [0, 0, 0, 0]
+    assert [sockets.add(open_socket) for open_socket in others] == [0, 0, 0, 0]
     assert sockets.add(socket("192.0.2.4")) == 0
-    assert [len(one.closed) for one in (*crowd, *others)] == [1, 0, 0, 0, 0, 0, 0]  # type: ignore[attr-defined]
+    assert [len(open_socket.closed) for open_socket in (*crowd, *others)] == [1, 0, 0, 0, 0, 0, 0]  # type: ignore[attr-defined]
     assert sockets.add(socket("192.0.2.1", is_signed_in=True)) == 0
-    for one in crowd:
-        sockets.remove(one)
+    for crowd_socket in crowd:
+        sockets.remove(crowd_socket)
 
 
 def test_nobody_makes_room_for_a_crowd_of_equals() -> None:
@@ -187,19 +187,19 @@ def test_a_crowd_at_another_desk_fills_this_one() -> None:
     sockets.exchange(sockets.visitors, Counter({"192.0.2.1": 1, "192.0.2.3": 2, "192.0.2.4": 1}))
     assert sockets.add(socket("192.0.2.3")) == 429
     assert sockets.add(socket("192.0.2.5")) == 0
-    assert [len(one.closed) for one in (crowd, few)] == [1, 0]  # type: ignore[attr-defined]
+    assert [len(open_socket.closed) for open_socket in (crowd, few)] == [1, 0]  # type: ignore[attr-defined]
 
 
 def test_a_socket_is_found_by_the_header_that_the_server_added() -> None:
     """A sign-in and a sign-out change what its socket may send; an unknown header changes nothing."""
-    found = socket()
+    new_socket = socket()
     for value in (True, False):
-        note_sign_in({HEADER: found.id}, is_signed_in=value)
-        assert found.is_signed_in is value
+        note_sign_in({HEADER: new_socket.id}, is_signed_in=value)
+        assert new_socket.is_signed_in is value
     note_sign_in({HEADER: "other"}, is_signed_in=True)
     note_sign_in({}, is_signed_in=True)
-    assert not found.is_signed_in
-    assert found.sizes == [VISITOR_BYTES, PERSON_BYTES, VISITOR_BYTES]  # type: ignore[attr-defined]
+    assert not new_socket.is_signed_in
+    assert new_socket.sizes == [VISITOR_BYTES, PERSON_BYTES, VISITOR_BYTES]  # type: ignore[attr-defined]
 
 
 def test_a_superseded_click_is_kept() -> None:

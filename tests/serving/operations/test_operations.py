@@ -47,12 +47,12 @@ def samples(http: httpx.Client) -> Samples:
     answer = http.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/plain; version=")
-    found = {}
+    by_label = {}
     for family in text_string_to_metric_families(answer.text):
         for sample in family.samples:
             labels = ",".join(f"{name}={value}" for name, value in sorted(sample.labels.items()))
-            found[f"{sample.name}{{{labels}}}"] = sample.value
-    return found
+            by_label[f"{sample.name}{{{labels}}}"] = sample.value
+    return by_label
 
 
 def test_anybody_may_ask_whether_it_is_alive(settings: Settings) -> None:
@@ -85,7 +85,7 @@ def test_a_part_that_fails_is_named(own_home: Path, tmp_path: Path, monkeypatch:
     """503, and never why or where: a database, a warehouse, a silent and a dead remote service."""
     monkeypatch.setattr(operations, "SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent, socket.create_server(("127.0.0.1", 0)) as closed:
-        ports = [one.getsockname()[1] for one in (silent, closed)]
+        ports = [listener.getsockname()[1] for listener in (silent, closed)]
         closed.close()
         remote = Settings(
             home=own_home,
@@ -110,19 +110,19 @@ def test_a_part_that_fails_is_named(own_home: Path, tmp_path: Path, monkeypatch:
 
 def test_a_remote_service_that_answers_is_ready(own_home: Path) -> None:
     """Whatever it answers without a token, as long as it is no gateway that does not reach it."""
-    found: list[int] = [404]
+    status: list[int] = [404]
     seen: list[str] = []
 
     async def app(scope: dict, receive: Callable, send: Callable) -> None:
         seen.extend(value.decode() for name, value in scope["headers"] if name == b"authorization")
-        await PlainTextResponse("", found[0])(scope, receive, send)
+        await PlainTextResponse("", status[0])(scope, receive, send)
 
     with serving(app, lifespan="off") as address:
         remote = Settings(home=own_home, base_url=address, slicers=("a/b",), reporting_token="never sent")
         line = connect.installation(remote).lines.reporting
         assert line
         assert operations.Probe(partial(operations._check_line, line)).begin().result(10) is True
-        found[0] = 502
+        status[0] = 502
         assert operations.Probe(partial(operations._check_line, line)).begin().result(10) is False
     assert not seen
 
@@ -145,7 +145,7 @@ def test_metrics_need_their_own_token(settings: Settings) -> None:
     access = connect.installation(settings).access
     others = [access.issue("admin", name, "test", None) for name in ("reporting", "deals")]
     with watched(settings) as http:
-        for given in ("", "Bearer", f"Bearer {TOKEN[:-1]}", TOKEN, *(f"Bearer {one}" for one in others)):
+        for given in ("", "Bearer", f"Bearer {TOKEN[:-1]}", TOKEN, *(f"Bearer {token}" for token in others)):
             answer = http.get("/metrics", headers={"Authorization": given})
             assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
             assert "tranche_" not in answer.text
@@ -171,9 +171,9 @@ def test_metrics_count_what_happened(settings: Settings) -> None:
     """Requests by kind and status, seconds, rows read and cache hits are those of what was just asked."""
     with watched(settings) as http:
         asked(http, settings)
-        found = samples(http)
+        metrics = samples(http)
         text = http.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).text
-    requests = {name: count for name, count in found.items() if name.startswith("tranche_requests_total")}
+    requests = {name: count for name, count in metrics.items() if name.startswith("tranche_requests_total")}
     assert requests == {
         "tranche_requests_total{kind=info,status=200}": 1,
         "tranche_requests_total{kind=audience,status=200}": 3,
@@ -181,12 +181,12 @@ def test_metrics_count_what_happened(settings: Settings) -> None:
         "tranche_requests_total{kind=export,status=200}": 1,
         "tranche_requests_total{kind=deals_read,status=401}": 1,
     }
-    assert found["tranche_request_seconds_count{kind=audience}"] == 4
-    assert found["tranche_request_seconds_bucket{kind=audience,le=+Inf}"] == 4
-    assert found["tranche_request_seconds_sum{kind=audience}"] > 0
-    assert found["tranche_rows_read_total{}"] == 2 * DAYS * ROWS_PER_DAY
-    assert (found["tranche_cache_hits_total{}"], found["tranche_cache_misses_total{}"]) == (2, 1)
-    assert found["tranche_cache_bytes{}"] > 0
+    assert metrics["tranche_request_seconds_count{kind=audience}"] == 4
+    assert metrics["tranche_request_seconds_bucket{kind=audience,le=+Inf}"] == 4
+    assert metrics["tranche_request_seconds_sum{kind=audience}"] > 0
+    assert metrics["tranche_rows_read_total{}"] == 2 * DAYS * ROWS_PER_DAY
+    assert (metrics["tranche_cache_hits_total{}"], metrics["tranche_cache_misses_total{}"]) == (2, 1)
+    assert metrics["tranche_cache_bytes{}"] > 0
     assert not [name for name in ("delivery", "demo", "viewer", "geo", str(settings.home)) if name in text]
 
 
@@ -195,10 +195,10 @@ def test_metrics_name_slicers_if_a_setting_says_so(settings: Settings) -> None:
     named = settings.model_copy(update={"metrics_slicers": True, "port": 1})
     with watched(named) as http:
         asked(http, named)
-        found = samples(http)
-    assert found["tranche_requests_total{kind=audience,slicer=demo/delivery,status=200}"] == 3
-    assert found["tranche_requests_total{kind=audience,slicer=,status=403}"] == 1
-    assert not [name for name in found if "viewer" in name]
+        metrics = samples(http)
+    assert metrics["tranche_requests_total{kind=audience,slicer=demo/delivery,status=200}"] == 3
+    assert metrics["tranche_requests_total{kind=audience,slicer=,status=403}"] == 1
+    assert not [name for name in metrics if "viewer" in name]
 
 
 def test_sessions_and_tabs_are_counted(settings: Settings) -> None:
@@ -227,8 +227,8 @@ def test_sessions_and_tabs_are_counted(settings: Settings) -> None:
                 tab.recv(10)
         context.sessions.end("viewer", 4_000_000_000.0)
         assert closed.wait(10)
-        found = samples(http)
-    assert (found["tranche_sessions{}"], found["tranche_open_tabs{}"]) == (0, 0)
+        metrics = samples(http)
+    assert (metrics["tranche_sessions{}"], metrics["tranche_open_tabs{}"]) == (0, 0)
 
 
 def test_a_short_token_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,9 +17,9 @@ from lib.settings import Settings
 @pytest.fixture
 def settings(own_home: Path) -> Settings:
     """A desk that had its slicer when its process ended."""
-    found = Settings(home=own_home, demo=True)
-    assert connect.installation(found).warehouse.slicers()
-    return found
+    demo_settings = Settings(home=own_home, demo=True)
+    assert connect.installation(demo_settings).warehouse.slicers()
+    return demo_settings
 
 
 def api(settings: Settings) -> TestClient:

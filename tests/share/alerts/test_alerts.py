@@ -61,8 +61,8 @@ def sending(settings: Settings, receiver: Receiver) -> Iterator[Watch]:
 
 def alert(kept: ViewStore) -> Alert:
     """The person's only alert."""
-    (found,) = kept.alerts.mine()
-    return found
+    (single,) = kept.alerts.mine()
+    return single
 
 
 def later(minutes: float) -> datetime:
@@ -80,11 +80,11 @@ def test_above_and_below(own_home: Path, kept: Keeper, watch: Watch) -> None:
     views.append(set_up(kept("manager"), "above", 59.5, **{"is.geo.country": "US"}))
     views.append(set_up(kept("manager"), "above", 60.5, **{"is.geo.country": "US"}))
     watch.look(NOW)
-    found = {one.view_id: one for one in kept("manager").alerts.mine()}
-    assert [found[view].state for view in views] == ["firing", "ok", "firing", "ok", "firing", "ok"]
-    assert [found[view].value for view in views] == [120, 120, 120, 120, 60, 60]
-    assert found[views[0]].since == NOW
-    assert found[views[1]].problem == ""
+    by_view = {each.view_id: each for each in kept("manager").alerts.mine()}
+    assert [by_view[view].state for view in views] == ["firing", "ok", "firing", "ok", "firing", "ok"]
+    assert [by_view[view].value for view in views] == [120, 120, 120, 120, 60, 60]
+    assert by_view[views[0]].since == NOW
+    assert by_view[views[1]].problem == ""
 
 
 def test_figures_are_those_of_the_rows(kept: Keeper, watch: Watch) -> None:
@@ -98,8 +98,8 @@ def test_figures_are_those_of_the_rows(kept: Keeper, watch: Watch) -> None:
         "split": "campaign_id",
         "rows": "10000",
     }
-    made = kept("viewer").views.save("demo", "delivery", "CTR of the US", params)
-    kept("viewer").alerts.watch(made.id, "ctr", IMPS | {"name": "ctr"}, "above", 0.0)
+    view = kept("viewer").views.save("demo", "delivery", "CTR of the US", params)
+    kept("viewer").alerts.watch(view.id, "ctr", IMPS | {"name": "ctr"}, "above", 0.0)
     watch.look(NOW)
     assert alert(kept("viewer")).value == pytest.approx(100 * week["clicks"].sum() / week["imps"].sum())
     assert alert(kept("viewer")).state == "firing"
@@ -111,8 +111,8 @@ def test_days_of_a_named_zone_are_watched(kept: Keeper, watch: Watch) -> None:
     first, last = LAST_DAY - timedelta(days=7), LAST_DAY - timedelta(days=1)
     days = rows["time"].dt.tz_convert(zone).dt.date
     params = {"start": str(first), "end": str(last), "tz": zone}
-    made = kept("viewer").views.save("demo", "delivery", "A week in New York", params)
-    kept("viewer").alerts.watch(made.id, "imps", IMPS, "above", 0.0)
+    view = kept("viewer").views.save("demo", "delivery", "A week in New York", params)
+    kept("viewer").alerts.watch(view.id, "imps", IMPS, "above", 0.0)
     watch.look(NOW)
     assert alert(kept("viewer")).value == rows["imps"][days.between(first, last)].sum()
 
@@ -123,8 +123,8 @@ def test_an_own_metric_is_watched(kept: Keeper, watch: Watch) -> None:
     week = rows[rows["time"].dt.date > LAST_DAY - timedelta(days=7)]
     store = kept("viewer")
     metric = store.metrics.save("demo", "delivery", "Per click", "revenue / clicks")
-    made = store.views.save("demo", "delivery", "All", {"start": "-7d", "end": "yesterday"})
-    store.alerts.watch(made.id, f"own.{metric.id}", IMPS | {"name": f"own.{metric.id}"}, "above", 0.0)
+    view = store.views.save("demo", "delivery", "All", {"start": "-7d", "end": "yesterday"})
+    store.alerts.watch(view.id, f"own.{metric.id}", IMPS | {"name": f"own.{metric.id}"}, "above", 0.0)
     watch.look(NOW)
     assert alert(store).value == pytest.approx(week["revenue"].sum() / week["clicks"].sum())
     store.metrics.delete(metric.id)
@@ -139,15 +139,15 @@ def test_changed_by_more_than_its_noise(own_home: Path, kept: Keeper, watch: Wat
     imported(own_home, [*daily, 101])
     set_up(kept("manager"), "changed", None)
     watch.look(NOW)
-    found = alert(kept("manager"))
+    stored = alert(kept("manager"))
     logs = np.log(daily)
     base = logs[-28::7].mean()
     placebos = [logs[at] - logs[at - 28 : at : 7].mean() for at in range(28, 63)]
     spread = np.sqrt(np.mean(np.square(placebos)))
-    low, high = np.log([found.low, found.high]) - base
+    low, high = np.log([stored.low, stored.high]) - base
     assert low == pytest.approx(-high)
     assert high >= np.max(np.abs(placebos)) and 2.5 < high / spread < stats.t(12).ppf(0.995)
-    assert (found.state, found.value) == ("ok", 101)
+    assert (stored.state, stored.value) == ("ok", 101)
     imported(own_home, [*daily, 130])
     watch.look(later(1))
     assert alert(kept("manager")).state == "firing"
@@ -163,10 +163,10 @@ def test_a_week_is_held_against_weeks(own_home: Path, kept: Keeper, watch: Watch
     imported(own_home, daily)
     set_up(kept("manager"), "changed", None, start="-7d", end="yesterday")
     watch.look(NOW)
-    found = alert(kept("manager"))
+    stored = alert(kept("manager"))
     weeks = np.array(daily).reshape(-1, 7).sum(axis=1)
-    assert (found.low, found.high) == pytest.approx(watched.usual(weeks[:-1].tolist()))
-    assert found.value == pytest.approx(weeks[-1]) and found.state == "ok"
+    assert (stored.low, stored.high) == pytest.approx(watched.usual(weeks[:-1].tolist()))
+    assert stored.value == pytest.approx(weeks[-1]) and stored.state == "ok"
 
 
 @pytest.mark.parametrize("daily", [[100.0] * 22 + [9000], [100.0] * 70 + [9000]])
@@ -182,8 +182,8 @@ def test_too_little_to_compare_with(own_home: Path, kept: Keeper, watch: Watch, 
 @pytest.mark.parametrize("name", NOISES)
 def test_false_alarms_are_rare(name: str) -> None:
     """Of figures in which nothing has changed, about one in a hundred is outside of its bounds; a half is."""
-    false, found, silent = alert_rates(NOISES[name], 300, 7)
-    assert false <= 0.04 and found >= 0.8 and silent == 0
+    false, detected, silent = alert_rates(NOISES[name], 300, 7)
+    assert false <= 0.04 and detected >= 0.8 and silent == 0
 
 
 def test_a_half_is_found_after_days_of_an_outage() -> None:
@@ -224,9 +224,9 @@ def test_earlier_periods_have_the_same_weekdays() -> None:
     """A period goes back by whole weeks, never into itself, and only as far as there are data."""
     days = (LAST_DAY - timedelta(days=9), LAST_DAY)
     slicer = Slicer(first_date=(LAST_DAY - timedelta(days=60)).isoformat(), last_date=LAST_DAY.isoformat())
-    found = watched.earlier(days, slicer)
-    assert [(days[0] - start).days for start, _ in found] == [42, 28, 14]
-    assert {(days[1] - end).days % 7 for _, end in found} == {0}
+    periods = watched.earlier(days, slicer)
+    assert [(days[0] - start).days for start, _ in periods] == [42, 28, 14]
+    assert {(days[1] - end).days % 7 for _, end in periods} == {0}
 
 
 def test_a_figure_that_takes_too_long(own_home: Path, settings: Settings, kept: Keeper) -> None:
@@ -292,9 +292,9 @@ def test_an_owner_who_lost_access(
     people.change("manager", grants=(Grant("demo", "delivery"),))
     imported(own_home, [777])
     sending.look(later(1))
-    found = alert(connect.connect(people.require("manager"), settings).view_store)
-    assert (found.state, found.value) == ("lost", None)
-    assert "can't see" in found.problem
+    stored = alert(connect.connect(people.require("manager"), settings).view_store)
+    assert (stored.state, stored.value) == ("lost", None)
+    assert "can't see" in stored.problem
     assert [message["event"] for message in receiver.taken] == ["fired", "cleared"]
     assert set(receiver.taken[1]["alert"]) == {"id", "owner", "project", "slicer"}
     people.change("manager", grants=(Grant("demo"),))
@@ -305,15 +305,15 @@ def test_an_owner_who_lost_access(
 def test_a_view_that_is_not_shared_any_more(own_home: Path, kept: Keeper, watch: Watch) -> None:
     """Who watches another's view loses it, its name and its question when it is made private."""
     imported(own_home, [120])
-    made = kept("admin").views.save(*SLICER, "Secret plans", YESTERDAY, is_shared=True)
-    kept("manager").alerts.watch(made.id, "imps", IMPS, "above", 1.0)
+    view = kept("admin").views.save(*SLICER, "Secret plans", YESTERDAY, is_shared=True)
+    kept("manager").alerts.watch(view.id, "imps", IMPS, "above", 1.0)
     watch.look(NOW)
     assert alert(kept("manager")).view_name == "Secret plans"
-    kept("admin").views.change(made.id, is_shared=False)
+    kept("admin").views.change(view.id, is_shared=False)
     watch.look(later(20))
-    found = alert(kept("manager"))
-    assert (found.state, found.view_name, dict(found.params)) == ("lost", "", {})
-    kept("admin").views.delete(made.id)
+    stored = alert(kept("manager"))
+    assert (stored.state, stored.view_name, dict(stored.params)) == ("lost", "", {})
+    kept("admin").views.delete(view.id)
     assert kept("manager").alerts.mine() == []
 
 
@@ -323,8 +323,8 @@ def test_somebody_who_is_gone(own_home: Path, kept: Keeper, settings: Settings, 
     set_up(kept("manager"))
     connect.installation(settings).people.remove("manager")
     watch.look(NOW)
-    (found,) = watch.store.everything()
-    assert (found.state, found.value) == ("lost", None)
+    (stored,) = watch.store.everything()
+    assert (stored.state, stored.value) == ("lost", None)
 
 
 def test_a_receiver_that_fails(
@@ -403,16 +403,16 @@ def test_a_message_that_another_process_took(
 def test_what_the_store_refuses(own_home: Path, kept: Keeper) -> None:
     """A missing bound and a view that can't be seen are refused; a person has one alert per view."""
     imported(own_home, [120])
-    made = kept("manager").views.save(*SLICER, "Mine", YESTERDAY)
+    view = kept("manager").views.save(*SLICER, "Mine", YESTERDAY)
     for bound in (None, float("nan"), float("inf")):
         with pytest.raises(BadRequest, match="bound is missing"):
-            kept("manager").alerts.watch(made.id, "imps", IMPS, "above", bound)
+            kept("manager").alerts.watch(view.id, "imps", IMPS, "above", bound)
     with pytest.raises(BadRequest, match="not there any more"):
-        kept("viewer").alerts.watch(made.id, "imps", IMPS, "above", 1.0)
+        kept("viewer").alerts.watch(view.id, "imps", IMPS, "above", 1.0)
     for bound in (1.0, 2.0):
-        kept("manager").alerts.watch(made.id, "imps", IMPS, "below", bound)
+        kept("manager").alerts.watch(view.id, "imps", IMPS, "below", bound)
     assert (alert(kept("manager")).bound, kept("admin").alerts.mine()) == (2.0, [])
-    kept("manager").alerts.remove(made.id)
+    kept("manager").alerts.remove(view.id)
     assert kept("manager").alerts.mine() == []
 
 

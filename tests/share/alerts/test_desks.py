@@ -166,9 +166,9 @@ def test_a_desk_that_waits_goes_on(
 
 def _noting(work: Callable[..., Any], note: Callable[[], object]) -> Callable[..., Any]:
     def noted(*given: Any) -> Any:
-        found = work(*given)
+        result = work(*given)
         note()
-        return found
+        return result
 
     return noted
 

@@ -109,7 +109,9 @@ def test_redirects(desk: Settings, status: int) -> None:
     target = Receiver()
     with serving(target.app) as elsewhere:
         location = f"Location: {elsewhere}/hook/token-in-path\r\nContent-Length: 0\r\n\r\n"
-        with saying(lambda one: one.sendall(f"HTTP/1.1 {status} Moved\r\n{location}".encode())) as address:
+        with saying(
+            lambda connection: connection.sendall(f"HTTP/1.1 {status} Moved\r\n{location}".encode())
+        ) as address:
             assert len(sent(desk, address)) == 1
     assert target.taken == []
 

@@ -44,8 +44,8 @@ def subscribed(
 
 def only(store: ViewStore) -> Subscription:
     """The person's only mail."""
-    (one,) = store.mails.mine()
-    return one
+    (mail,) = store.mails.mine()
+    return mail
 
 
 def figure(mail: EmailMessage, title: str) -> str:
@@ -233,8 +233,8 @@ def test_a_server_that_fails(
     for minutes in (0, 0.5, 1, 2, 6.1, 10):
         post.look(due + timedelta(minutes=minutes))
     for name in ("viewer", "admin"):
-        (one,) = kept(name).mails.all()
-        assert "code 451" in one.problem and "tried again" in one.problem
+        (mail,) = kept(name).mails.all()
+        assert "code 451" in mail.problem and "tried again" in mail.problem
     assert (mailbox.mails, mailbox.to_mail) == ([], [])
     post.look(due + timedelta(minutes=22))
     assert len(mailbox.mails) == 1
@@ -259,7 +259,7 @@ def test_a_server_that_is_not_there(desk: Settings, kept: Keeper, mailbox: Mailb
     for number in range(2):
         due = subscribed(kept("viewer"), name=f"View {number}").due
     Post(away).look(due)
-    assert all("can't be reached" in one.problem for one in kept("viewer").mails.mine()[:1])
+    assert all("can't be reached" in mail.problem for mail in kept("viewer").mails.mine()[:1])
     Post(desk).look(due + timedelta(minutes=2))
     assert [mail["Subject"][:6] for mail in mailbox.mails] == ["View 0", "View 1"]
 
@@ -281,10 +281,10 @@ def test_two_desks_send_once(shared_desk: Settings, mailbox: Mailbox) -> None:
         due = subscribed(keeper(shared_desk)("viewer"), name=f"View {number}").due
     posts, barrier = [Post(shared_desk) for _ in range(2)], Barrier(2)
 
-    def looked(one: Post) -> None:
+    def looked(post: Post) -> None:
         barrier.wait()
-        one.look(due)
-        one.look(due)
+        post.look(due)
+        post.look(due)
 
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(looked, posts))
@@ -353,7 +353,7 @@ def test_alerts_come_together(
     watch.look(at + timedelta(minutes=20))
     for minutes in (20.5, 22, 30):
         post.look(at + timedelta(minutes=minutes))
-    assert [one["Subject"] for one in mailbox.mails] == ["2 alerts fired", "2 alerts cleared"]
+    assert [mail["Subject"] for mail in mailbox.mails] == ["2 alerts fired", "2 alerts cleared"]
 
 
 def test_alerts_are_their_owners(

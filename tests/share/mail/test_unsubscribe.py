@@ -80,7 +80,7 @@ def test_tokens_that_are_none(
 ) -> None:
     """A token that is wrong, of another mail, or used ends nothing, and all have the same answer."""
     another = kept("viewer").mails.add(None, Schedule("alerts"))
-    good, other = (stopper.address(one).partition("token=")[2] for one in (subscription, another))
+    good, other = (stopper.address(mail).partition("token=")[2] for mail in (subscription, another))
     proof = other.partition("-")[2]
     wrong = [
         "",
@@ -97,7 +97,7 @@ def test_tokens_that_are_none(
     client.post(f"{PATH}?token={good}")
     answers |= {client.post(f"{PATH}?token={good}").text}
     assert len(answers) == 1 and "no such mail" in answers.pop()
-    assert [one.id for one in kept("viewer").mails.mine()] == [another.id]
+    assert [mail.id for mail in kept("viewer").mails.mine()] == [another.id]
 
 
 def test_a_mail_that_was_set_again_has_another_link(

@@ -362,8 +362,10 @@ def test_remote_services(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     desk = visit("manager")
     assert desk.selectbox(key="token_service").options == ["Reporting"]
     said = [caption.value for caption in desk.caption]
-    assert any("Deals is a remote service" in one and "create its tokens there" in one for one in said)
-    assert not any("secret" in one for one in said)
+    assert any(
+        "Deals is a remote service" in caption and "create its tokens there" in caption for caption in said
+    )
+    assert not any("secret" in caption for caption in said)
 
 
 def test_granting_deals(visit: Visit, access: Access) -> None:

@@ -61,22 +61,22 @@ def managing(desk: AppTest, number: int) -> AppTest:
 
 def texts(desk: AppTest) -> str:
     """All that is written in Markdown and captions."""
-    return "\n".join(one.value for one in [*desk.markdown, *desk.caption])
+    return "\n".join(element.value for element in [*desk.markdown, *desk.caption])
 
 
 def test_an_alert_is_set_on_a_view(kept: Keeper, look: Look) -> None:
     """Figure, rule and bound of the form are watched; the popover says how it is, and removes it."""
-    made = kept("manager").views.save(*SLICER, "Yesterday", YESTERDAY)
-    desk = managing(about_weeks(), made.id)
-    desk.selectbox(key=f"view_alert_field_{made.id}").set_value("imps")
-    desk.selectbox(key=f"view_alert_rule_{made.id}").set_value("below")
-    desk.number_input(key=f"view_alert_bound_{made.id}").set_value(1500.5)
+    view = kept("manager").views.save(*SLICER, "Yesterday", YESTERDAY)
+    desk = managing(about_weeks(), view.id)
+    desk.selectbox(key=f"view_alert_field_{view.id}").set_value("imps")
+    desk.selectbox(key=f"view_alert_rule_{view.id}").set_value("below")
+    desk.number_input(key=f"view_alert_bound_{view.id}").set_value(1500.5)
     next(button for button in desk.button if button.label == "Set alert").click().run()
     (alert,) = kept("manager").alerts.mine()
     assert (alert.field, alert.rule, alert.bound, alert.state) == ("imps", "below", 1500.5, "new")
-    assert "not checked yet" in texts(managing(desk, made.id))
+    assert "not checked yet" in texts(managing(desk, view.id))
     look()
-    shown = texts(managing(desk, made.id))
+    shown = texts(managing(desk, view.id))
     assert "Impressions below 1,501" in shown
     assert r"now 120 · since 21 Nov 2026, 14:05 UTC" in shown.replace(EMPTY, "").replace("\\", "")
     desk.button(key="view_alert_remove").click().run()
@@ -85,24 +85,24 @@ def test_an_alert_is_set_on_a_view(kept: Keeper, look: Look) -> None:
 
 def test_the_form_shows_the_figure_and_its_days(kept: Keeper, look: Look) -> None:
     """Before an alert is set: the figure that the check will find, its days, and when it is first checked."""
-    made = kept("manager").views.save(*SLICER, "US", {**YESTERDAY, "is.geo.country": "US"})
-    desk = managing(about_weeks(), made.id)
+    view = kept("manager").views.save(*SLICER, "US", {**YESTERDAY, "is.geo.country": "US"})
+    desk = managing(about_weeks(), view.id)
     shown = texts(desk).replace("\\", "").replace("\u2060", "")
     day = LAST_DAY
     assert f"Now 60, {day.day} {day:%b %Y}: the view's complete days." in shown
     assert "Checked first within 10 seconds" in shown
-    desk.selectbox(key=f"view_alert_field_{made.id}").set_value("ctr")
-    shown = texts(managing(desk, made.id)).replace("\\", "").replace("\u2060", "")
+    desk.selectbox(key=f"view_alert_field_{view.id}").set_value("ctr")
+    shown = texts(managing(desk, view.id)).replace("\\", "").replace("\u2060", "")
     assert "Now 0.00, " in shown
-    kept("manager").alerts.watch(made.id, "imps", IMPS, "above", 50.0)
+    kept("manager").alerts.watch(view.id, "imps", IMPS, "above", 50.0)
     look()
     assert kept("manager").alerts.mine()[0].value == 60
 
 
 def test_the_form_says_why_there_is_no_figure(kept: Keeper) -> None:
     """A view of today alone has no complete day: the form says so before anything is set."""
-    made = kept("manager").views.save(*SLICER, "Today", {"start": "today", "end": "today"})
-    assert "no complete day" in texts(managing(about_weeks(), made.id)).replace("\\", "")
+    view = kept("manager").views.save(*SLICER, "Today", {"start": "today", "end": "today"})
+    assert "no complete day" in texts(managing(about_weeks(), view.id)).replace("\\", "")
 
 
 @pytest.mark.parametrize(
@@ -131,14 +131,14 @@ def test_the_form_says_when_it_would_have_fired(
     daily = 1_000 * (1 + 0.05 * np.cos(2.4 * np.arange(90)))
     daily[20], daily[60], daily[80] = 2_000, 500, 500
     imported(settings.home, daily.tolist(), date(2026, 11, 25))
-    made = kept("manager").views.save(*SLICER, "A day", {"start": "2026-11-25", "end": "2026-11-25"})
-    desk = managing(about_weeks(), made.id)
-    desk.selectbox(key=f"view_alert_field_{made.id}").set_value("imps")
-    desk.selectbox(key=f"view_alert_rule_{made.id}").set_value(rule)
-    desk = managing(desk, made.id)
+    view = kept("manager").views.save(*SLICER, "A day", {"start": "2026-11-25", "end": "2026-11-25"})
+    desk = managing(about_weeks(), view.id)
+    desk.selectbox(key=f"view_alert_field_{view.id}").set_value("imps")
+    desk.selectbox(key=f"view_alert_rule_{view.id}").set_value(rule)
+    desk = managing(desk, view.id)
     if bound is not None:
-        desk.number_input(key=f"view_alert_bound_{made.id}").set_value(bound)
-    shown = texts(managing(desk, made.id)).replace("\\", "").replace(EMPTY, "")
+        desk.number_input(key=f"view_alert_bound_{view.id}").set_value(bound)
+    shown = texts(managing(desk, view.id)).replace("\\", "").replace(EMPTY, "")
     assert re.search(sentence, shown), shown
 
 
@@ -147,26 +147,26 @@ def test_the_form_counts_earlier_weeks(settings: Settings, kept: Keeper) -> None
     which is below 500."""
     daily = [50.0 if 14 <= day < 21 else 100.0 for day in range(70)]
     imported(settings.home, daily, date(2026, 11, 25))
-    made = kept("manager").views.save(*SLICER, "Week", {"start": "2026-11-19", "end": "2026-11-25"})
-    kept("manager").alerts.watch(made.id, "imps", IMPS, "below", 500.0)
-    shown = texts(managing(about_weeks(), made.id)).replace("\\", "").replace(EMPTY, "")
+    view = kept("manager").views.save(*SLICER, "Week", {"start": "2026-11-19", "end": "2026-11-25"})
+    kept("manager").alerts.watch(view.id, "imps", IMPS, "below", 500.0)
+    shown = texts(managing(about_weeks(), view.id)).replace("\\", "").replace(EMPTY, "")
     sentence = "Would have fired in 1 of 9 earlier periods of 7 days since 17 Sep 2026, last in 1"
     assert sentence in shown, shown
 
 
 def test_a_missing_bound_is_said(kept: Keeper) -> None:
     """Without a bound nothing is set, and the form says why."""
-    made = kept("manager").views.save(*SLICER, "Yesterday", YESTERDAY)
-    desk = managing(about_weeks(), made.id)
+    view = kept("manager").views.save(*SLICER, "Yesterday", YESTERDAY)
+    desk = managing(about_weeks(), view.id)
     next(button for button in desk.button if button.label == "Set alert").click().run()
-    assert "The bound is missing." in str([error.value for error in managing(desk, made.id).error])
+    assert "The bound is missing." in str([error.value for error in managing(desk, view.id).error])
     assert kept("manager").alerts.mine() == []
 
 
 def test_what_fires_is_on_the_first_screen_and_marked_on_others(kept: Keeper, look: Look) -> None:
     """View, figure, bound, and since when; the name as its characters; others see nothing of it."""
-    made = kept("manager").views.save(*SLICER, "*Bad* <b>day</b>", YESTERDAY)
-    kept("manager").alerts.watch(made.id, "imps", IMPS, "above", 100.0)
+    view = kept("manager").views.save(*SLICER, "*Bad* <b>day</b>", YESTERDAY)
+    kept("manager").alerts.watch(view.id, "imps", IMPS, "above", 100.0)
     assert "alert" not in texts(opened("slicers")).lower()
     look()
     shown = texts(opened("slicers"))
@@ -181,8 +181,8 @@ def test_what_fires_is_on_the_first_screen_and_marked_on_others(kept: Keeper, lo
 
 def test_the_way_to_the_view(kept: Keeper, look: Look) -> None:
     """From another slicer and screen a click asks the view's question on Audience."""
-    made = kept("manager").views.save(*SLICER, "US", {**YESTERDAY, "is.geo.country": "US"})
-    kept("manager").alerts.watch(made.id, "imps", IMPS, "above", 10.0)
+    view = kept("manager").views.save(*SLICER, "US", {**YESTERDAY, "is.geo.country": "US"})
+    kept("manager").alerts.watch(view.id, "imps", IMPS, "above", 10.0)
     look()
     desk = opened("slicers", project="demo", slicer="delivery")
     (alert,) = kept("manager").alerts.mine()
@@ -196,8 +196,8 @@ def test_the_way_to_the_view(kept: Keeper, look: Look) -> None:
 
 def test_one_whose_view_is_lost_says_so(kept: Keeper, look: Look, settings: Settings) -> None:
     """It names neither view nor figure, and can be removed."""
-    made = kept("manager").views.save(*SLICER, "Plans", YESTERDAY)
-    kept("manager").alerts.watch(made.id, "imps", IMPS, "above", 100.0)
+    view = kept("manager").views.save(*SLICER, "Plans", YESTERDAY)
+    kept("manager").alerts.watch(view.id, "imps", IMPS, "above", 100.0)
     connect.installation(settings).people.change("manager", grants=(Grant("demo", "delivery"),))
     look()
     desk = opened("slicers")

@@ -100,23 +100,23 @@ def test_a_note_on_another_day_than_those_on_screen(kept: Keeper) -> None:
 
 def test_edit_and_delete_ones_own(kept: Keeper) -> None:
     """The owner changes day and text, and deletes with a second click."""
-    made = kept("manager").notes.add(*DELIVERY, LAST_DAY, "Old")
-    desk = NOTES.press(with_notes(), f"date_edit_{made.id}")
-    desk.text_input(key=f"date_note_text_{made.id}").set_value("New")
-    desk.date_input(key=f"date_note_day_{made.id}").set_value(LAST_DAY - timedelta(days=2))
+    note = kept("manager").notes.add(*DELIVERY, LAST_DAY, "Old")
+    desk = NOTES.press(with_notes(), f"date_edit_{note.id}")
+    desk.text_input(key=f"date_note_text_{note.id}").set_value("New")
+    desk.date_input(key=f"date_note_day_{note.id}").set_value(LAST_DAY - timedelta(days=2))
     NOTES.submit(desk, "Save note")
     assert stored(kept("manager")) == [(LAST_DAY - timedelta(days=2), "New", "manager")]
-    NOTES.press(NOTES.press(desk, f"date_delete_{made.id}"), "date_delete_not")
+    NOTES.press(NOTES.press(desk, f"date_delete_{note.id}"), "date_delete_not")
     assert len(stored(kept("manager"))) == 1
-    NOTES.press(NOTES.press(desk, f"date_delete_{made.id}"), "date_delete_sure")
+    NOTES.press(NOTES.press(desk, f"date_delete_{note.id}"), "date_delete_sure")
     assert stored(kept("manager")) == []
     assert not marks(desk)
 
 
 def test_notes_of_others_are_changed_by_administrators_alone(kept: Keeper) -> None:
     """Somebody else has no buttons on a note; an administrator has."""
-    made = kept("manager").notes.add(*DELIVERY, LAST_DAY, "Ours")
-    buttons = {f"date_edit_{made.id}", f"date_delete_{made.id}"}
+    note = kept("manager").notes.add(*DELIVERY, LAST_DAY, "Ours")
+    buttons = {f"date_edit_{note.id}", f"date_delete_{note.id}"}
     assert not buttons & {button.key for button in with_notes("viewer").button}
     assert buttons <= {button.key for button in with_notes("admin").button}
 
@@ -124,8 +124,8 @@ def test_notes_of_others_are_changed_by_administrators_alone(kept: Keeper) -> No
 @pytest.mark.parametrize("lost", [{"role": "viewer"}, {"role": "viewer", "grants": ()}, None])
 def test_rights_that_are_lost_before_the_last_click(kept: Keeper, lost: dict[str, Any] | None) -> None:
     """Who is no administrator any more, sees the slicer no more, or is removed, deletes nobody's note."""
-    made = kept("manager").notes.add(*DELIVERY, LAST_DAY, "Ours")
-    desk = NOTES.press(with_notes("admin"), f"date_delete_{made.id}")
+    note = kept("manager").notes.add(*DELIVERY, LAST_DAY, "Ours")
+    desk = NOTES.press(with_notes("admin"), f"date_delete_{note.id}")
     people = connect.installation(Settings.current()).people
     if lost is None:
         people.remove("admin")

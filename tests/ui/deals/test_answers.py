@@ -265,7 +265,9 @@ def test_what_was_taken_over_can_be_undone(visit: Visit, manager: Clients) -> No
     """It is recorded like any change of several, with the price before."""
     buyer_answers(manager, "proposes", price=Decimal("2.90"))
     press(drawer(visit), "Take over")
-    [action] = [one for one in manager.bulk_actions.recent() if "Taken over" in one.title]
+    [action] = [
+        bulk_action for bulk_action in manager.bulk_actions.recent() if "Taken over" in bulk_action.title
+    ]
     [row] = manager.bulk_actions.open_rows(action.number)
     assert (row.before["price"], row.after["price"]) == (3, Decimal("2.90"))
 

@@ -54,13 +54,13 @@ DRAFT = Draft.of(
 
 def terms(deals: Deals, package: SupplyPackage) -> dict[int | None, tuple[object, ...]]:
     """What each deal of a package has, by its seat."""
-    found = [deals.get(DemandDeal, one.id) for one in package.demand_deals]
+    package_deals = [deals.get(DemandDeal, reference.id) for reference in package.demand_deals]
     return {
         deal.seat and deal.seat.id: (
             deal.price, deal.is_active, deal.agency_curation_fee_type, deal.agency_curation_fee,
             deal.contact_email,
         )
-        for deal in found
+        for deal in package_deals
     }  # fmt: skip
 
 

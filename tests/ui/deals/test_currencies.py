@@ -66,7 +66,7 @@ def test_files_keep_currencies_apart() -> None:
     frame = pd.read_csv(io.BytesIO(b"".join(csv(rows))), dtype=str)
     assert frame["Lowest price, USD CPM"].tolist() == ["2.50; 1.90 EUR", "2.50"]
     assert frame["Currency"].tolist() == ["USD; EUR", "USD"]
-    handed = tuple(hand_over.buyer_row(one) for one in sold)
+    handed = tuple(hand_over.buyer_row(sold_deal) for sold_deal in sold)
     frame = pd.read_csv(
         io.BytesIO(hand_over.HandOver(PACKAGE, USUAL).csv(handed)), dtype=str, keep_default_na=False
     )
@@ -168,7 +168,7 @@ def test_one_price_for_several_currencies_is_asked(place: Place) -> None:
         desk.session_state["deals_several"] = plan
         asked = question(clean(desk.run()))
         assert (expected in asked, bool(asked)) == (True, bool(expected)), asked
-        [table] = [one.value for one in desk.table]
+        [table] = [table.value for table in desk.table]
         assert "2.00 EUR → 2.10 EUR" in table.to_csv()
 
 

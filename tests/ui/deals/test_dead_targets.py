@@ -34,8 +34,8 @@ def come(desk: AppTest) -> AppTest:
 
 def listed(desk: AppTest) -> dict[str, list[str]]:
     """The cells of the rows of the dialog, by key."""
-    [found] = [data for data in components(desk) if data.get("label") == "Dead targets"]
-    return {row["key"]: [cell["text"] for cell in row["cells"]] for row in found["rows"]}
+    [dead_targets] = [data for data in components(desk) if data.get("label") == "Dead targets"]
+    return {row["key"]: [cell["text"] for cell in row["cells"]] for row in dead_targets["rows"]}
 
 
 def opened(visit: Visit, person: str = "manager") -> AppTest:
@@ -95,7 +95,7 @@ def test_repair_and_undo(stocked: Deals, visit: Visit) -> None:
     desk = press(desk, "dead_save")
     assert (places(stocked, 3), places(stocked, 4)) == (["US"], ["AQ"])
     assert "1 package saved, 1 failed" in desk.warning[0].value
-    assert [one.action for one in stocked.history(SupplyPackage, 3)] == ["changed", "created"]
+    assert [edit.action for edit in stocked.history(SupplyPackage, 3)] == ["changed", "created"]
     desk = clean(press(desk, "undo_last").run())
     assert sorted(places(stocked, 3)) == ["AQ", "US"]
     assert "1 package put back" in desk.success[0].value

@@ -38,9 +38,9 @@ def planned(deals: Deals, text: str) -> CsvCheck:
     """What a text asks for."""
     table = csv_text.read(text, SHAPE)
     seats = {seat.id or 0: seat for seat in deals.everything(Seat)}
-    *_, found = csv_deals.check(deals, table.rows, seats, FEES)
-    faults = [*table.faults, *found.faults]
-    return CsvCheck(found.changes, faults, found.checked_lines, found.titles)
+    *_, check = csv_deals.check(deals, table.rows, seats, FEES)
+    faults = [*table.faults, *check.faults]
+    return CsvCheck(check.changes, faults, check.checked_lines, check.titles)
 
 
 def count(deals: Deals) -> int:
@@ -50,18 +50,22 @@ def count(deals: Deals) -> int:
 
 def test_created_as_written(deals: Deals, actions: BulkActions) -> None:
     """A file with packages and seats by name, id or external id creates these deals, digit by digit."""
-    found = planned(deals, "\ufeff" + GOOD)
-    assert not found.faults
-    job = creation(actions, found)
+    check = planned(deals, "\ufeff" + GOOD)
+    assert not check.faults
+    job = creation(actions, check)
     job.start()
     finish(job, deals)
     assert job.phase == "done"
-    made = [deals.get(DemandDeal, entity.id or 0) for entity in job.entities]
-    assert [(one.supply_deals[0].id, one.seat and one.seat.id) for one in made] == [(2, 2), (1, 3), (2, 3)]
-    assert [one.price for one in made] == [Decimal("2.5"), 3, Decimal("4.125")]
-    assert [one.name for one in made] == ["Evening Sports - Beta Media", '=HYPERLINK("x")', "-Named"]
-    assert [one.is_active for one in made] == [True, False, True]
-    assert (made[1].agency_curation_fee_type, made[1].agency_curation_fee) == (1, Decimal("12.5"))
+    new_deals = [deals.get(DemandDeal, entity.id or 0) for entity in job.entities]
+    assert [(deal.supply_deals[0].id, deal.seat and deal.seat.id) for deal in new_deals] == [
+        (2, 2),
+        (1, 3),
+        (2, 3),
+    ]
+    assert [deal.price for deal in new_deals] == [Decimal("2.5"), 3, Decimal("4.125")]
+    assert [deal.name for deal in new_deals] == ["Evening Sports - Beta Media", '=HYPERLINK("x")', "-Named"]
+    assert [deal.is_active for deal in new_deals] == [True, False, True]
+    assert (new_deals[1].agency_curation_fee_type, new_deals[1].agency_curation_fee) == (1, Decimal("12.5"))
     job.start()
     finish(job, deals)
     assert count(deals) == 7, "the second click of a double click creates nothing"
@@ -69,8 +73,8 @@ def test_created_as_written(deals: Deals, actions: BulkActions) -> None:
 
 def test_every_fault_with_its_line(deals: Deals) -> None:
     """All faults are found at once, each with the line that its row begins in."""
-    found = planned(deals, BAD)
-    assert sorted((fault.line, fault.text) for fault in found.faults) == [
+    check = planned(deals, BAD)
+    assert sorted((fault.line, fault.text) for fault in check.faults) == [
         (2, "Price: Write decimals with a point and no other marks, like 1250.75."),
         (2, "There is no package 'Nowhere'."),
         (3, "Contact: Not an e-mail address: write it like deals@agency.example."),
@@ -84,14 +88,14 @@ def test_every_fault_with_its_line(deals: Deals) -> None:
         (5, "3 cells, but 7 titles."),
         (8, "Same package and seat as line 7."),
     ]
-    assert not found.changes
+    assert not check.changes
 
 
 def test_a_name_that_two_have_needs_an_id(deals: Deals) -> None:
     """A name of two packages is a fault that names their ids."""
     twin = deals.create(SupplyPackage, package("Evening sports", {}))
-    found = planned(deals, "Package,Seat,Price\nevening sports,1,2\n")
-    assert found.faults[0].text.endswith(f"use the id (2, {twin.id}).")
+    check = planned(deals, "Package,Seat,Price\nevening sports,1,2\n")
+    assert check.faults[0].text.endswith(f"use the id (2, {twin.id}).")
 
 
 @pytest.mark.parametrize(
@@ -109,8 +113,8 @@ def test_a_name_that_two_have_needs_an_id(deals: Deals) -> None:
 )
 def test_files_that_are_none(text: str, fault: tuple[int, str]) -> None:
     """What is no such file is refused with its line, and with what it should be."""
-    [found] = csv_text.read(text, SHAPE).faults
-    assert (found.line, found.text[: len(fault[1])]) == fault
+    [fault_line] = csv_text.read(text, SHAPE).faults
+    assert (fault_line.line, fault_line.text[: len(fault[1])]) == fault
 
 
 def test_none_where_one_is_refused(
@@ -119,10 +123,10 @@ def test_none_where_one_is_refused(
     """A refusal half way deletes what was created before, and says which line it was."""
     job, create, before = creation(actions, planned(deals, GOOD)), deals.create, count(deals)
 
-    def refuse_third(model: Any, one: Any, key: str) -> Any:
+    def refuse_third(model: Any, entity: Any, key: str) -> Any:
         if key.endswith("-4"):
             raise Conflict("The database refused it")
-        return create(model, one, key)
+        return create(model, entity, key)
 
     monkeypatch.setattr(deals, "create", refuse_third)
     job.start()
@@ -143,11 +147,11 @@ def test_no_deal_twice_after_a_lost_answer(
     """Where an answer is lost, a retry goes on with the same key: each deal is created once."""
     job, create, before = creation(actions, planned(deals, GOOD)), deals.create, count(deals)
 
-    def unheard(model: Any, one: Any, key: str) -> Any:
-        made = create(model, one, key)
+    def unheard(model: Any, entity: Any, key: str) -> Any:
+        answer = create(model, entity, key)
         if key.endswith("-3"):
             raise ResponseTimeout("No answer in 30 s")
-        return made
+        return answer
 
     monkeypatch.setattr(deals, "create", unheard)
     job.start()
@@ -168,8 +172,8 @@ def test_many_are_created_together(
     for number in range(30):
         deals.create(Seat, Seat(name=f"Crowd {number}", dsp=Dsp(id=1)))
     lines = [f"{package_id},Crowd {number},2.{number:02d}" for number in range(30)]
-    found = planned(deals, "\n".join(["Package,Seat,Price", *lines]))
-    job = creation(actions, found)
+    check = planned(deals, "\n".join(["Package,Seat,Price", *lines]))
+    job = creation(actions, check)
     gone = next(seat for seat in deals.everything(Seat) if seat.name == "Crowd 7")
     deals.remove(Seat, gone.id or 0)
     monkeypatch.setattr(deals, "create", None)
@@ -178,15 +182,15 @@ def test_many_are_created_together(
     assert job.problem == f"Line 9: seat.id: There is no seat {gone.id}. Nothing was created."
     assert count(deals) == before
     rest = creation(
-        actions, CsvCheck([change for change in found.changes if change.seat and change.seat.id != gone.id])
+        actions, CsvCheck([change for change in check.changes if change.seat and change.seat.id != gone.id])
     )
     rest.start()
     finish(rest, deals)
     assert (rest.phase, count(deals)) == ("done", before + 29)
-    made = deals.get(DemandDeal, rest.entities[0].id or 0)
-    assert (made.price, made.name, made.is_active) == (Decimal("2.00"), "Crowd - Crowd 0", True)
-    assert rest.entities[0].deal_id == made.deal_id
-    [created] = deals.history(DemandDeal, made.id or 0)
+    deal = deals.get(DemandDeal, rest.entities[0].id or 0)
+    assert (deal.price, deal.name, deal.is_active) == (Decimal("2.00"), "Crowd - Crowd 0", True)
+    assert rest.entities[0].deal_id == deal.deal_id
+    [created] = deals.history(DemandDeal, deal.id or 0)
     assert created.action == "created"
 
 

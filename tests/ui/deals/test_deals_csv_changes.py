@@ -33,10 +33,10 @@ def job(home: Path, lines: Sequence[str], titles: str = "Deal id,Price,Status,St
     desk = clients(Settings(home=home, demo=True))
     table = csv_text.read("\n".join((titles, *lines)), CHANGES)
     assert not table.faults
-    made = csv_plan(desk.deals, desk.bulk_actions, table.rows)
-    while made.phase == "reading":
-        made.read(desk.deals)
-    return made
+    plan = csv_plan(desk.deals, desk.bulk_actions, table.rows)
+    while plan.phase == "reading":
+        plan.read(desk.deals)
+    return plan
 
 
 @pytest.mark.parametrize("locale", ["en-US", "de-DE", None])
@@ -55,22 +55,22 @@ def test_no_locale_chooses_between_two_days(
     assert fault.text == "Start: It could be two days: write 2027-03-04 or 2027-04-03."
 
 
-def save(made: Plan, deals: Deals) -> Plan:
+def save(plan: Plan, deals: Deals) -> Plan:
     """The job, once all is sent that can be."""
-    made.start()
-    while made.phase == "writing":
-        made.write(deals)
-    return made
+    plan.start()
+    while plan.phase == "writing":
+        plan.write(deals)
+    return plan
 
 
 def test_prices_status_and_dates(own_deals_home: Path, deals: Deals, ids: dict[int, str]) -> None:
     """A line changes its filled cells; the preview has these alone, and an empty cell keeps what is there."""
-    made = job(
+    plan = job(
         own_deals_home,
         [f"{ids[1]},4.25,,,", f"{ids[2]},3,paused,,", f"{ids[4]},,active,2026-02-01,none", f"{ids[3]},,,,"],
     )
-    assert made.source.faults == []
-    changed = {change.key: (change.before, change.after) for change in made.changes if change.is_change}
+    assert plan.source.faults == []
+    changed = {change.key: (change.before, change.after) for change in plan.changes if change.is_change}
     package = deals.get(SupplyPackage, 2)
     assert {key: dict(after) for key, (_, after) in changed.items()} == {
         ("demand_deals", 1): {"price": Decimal("4.25")},
@@ -78,7 +78,7 @@ def test_prices_status_and_dates(own_deals_home: Path, deals: Deals, ids: dict[i
         ("supply_deals", 2): {"start_date": dt.datetime(2026, 2, 1, tzinfo=UTC1), "end_date": None},
     }
     assert changed["supply_deals", 2][0]["end_date"] == package.end_date
-    assert [outcome.reason for outcome in save(made, deals).outcomes] == ["", "", ""]
+    assert [outcome.reason for outcome in save(plan, deals).outcomes] == ["", "", ""]
     prices = {deal.id: (deal.price, deal.is_active) for deal in deals.list(DemandDeal).results}
     assert prices == {
         1: (Decimal("4.25"), True), 2: (Decimal(3), False), 3: (Decimal("3.25"), True), 4: (Decimal(7), True),
@@ -89,7 +89,7 @@ def test_prices_status_and_dates(own_deals_home: Path, deals: Deals, ids: dict[i
 
 def test_every_line_is_checked(own_deals_home: Path, deals: Deals, ids: dict[int, str]) -> None:
     """Each fault has its line; with any of them there is nothing to save."""
-    made = job(
+    plan = job(
         own_deals_home,
         [
             "TR-NONE,1,,,",
@@ -100,10 +100,10 @@ def test_every_line_is_checked(own_deals_home: Path, deals: Deals, ids: dict[int
             ",1,,,",
         ],
     )
-    found = [(fault.line, fault.text) for fault in made.source.faults]
-    assert found[0] == (2, "There is no deal 'TR-NONE'.")
-    assert [line for line, _ in found] == [2, 3, 3, 3, 4, 6, 7]
-    texts = [text for _, text in found]
+    faults = [(fault.line, fault.text) for fault in plan.source.faults]
+    assert faults[0] == (2, "There is no deal 'TR-NONE'.")
+    assert [line for line, _ in faults] == [2, 3, 3, 3, 4, 6, 7]
+    texts = [text for _, text in faults]
     assert texts[1].startswith("Price: ")
     assert texts[2:4] == [
         "Status: write active or paused.",
@@ -114,21 +114,21 @@ def test_every_line_is_checked(own_deals_home: Path, deals: Deals, ids: dict[int
         "End is not that of line 5, whose deal has the same package.",
         "Deal id is empty.",
     ]
-    assert made.changes == []
+    assert plan.changes == []
 
 
 def test_other_deals_of_the_package(own_deals_home: Path, ids: dict[int, str]) -> None:
     """Dates are those of the package: deals that are not in the file and change too are named."""
-    made = job(own_deals_home, [f"{ids[1]},,,,2029-01-01"])
-    [change] = [one for one in made.changes if one.is_change]
+    plan = job(own_deals_home, [f"{ids[1]},,,,2029-01-01"])
+    [change] = [change for change in plan.changes if change.is_change]
     assert sorted(change.others) == [2, 3]
 
 
 def test_somebody_changed_a_deal_meanwhile(own_deals_home: Path, deals: Deals, ids: dict[int, str]) -> None:
     """Nothing of its batch is changed; the deal says what was changed, and nothing is left to undo."""
-    made = job(own_deals_home, [f"{ids[1]},8,,,", f"{ids[2]},9,,,"])
+    plan = job(own_deals_home, [f"{ids[1]},8,,,", f"{ids[2]},9,,,"])
     deals.change(DemandDeal, 2, {"price": Decimal(5)})
-    first, second = save(made, deals).outcomes
+    first, second = save(plan, deals).outcomes
     assert first.reason == "Not changed, because another change of the request was refused."
     assert second.reason.startswith("Changed since it was read, so nothing was saved: price from 3 to 5")
     assert [deal.price for deal in deals.list(DemandDeal, ordering="id").results][:2] == [Decimal("2.5"), 5]
@@ -158,10 +158,10 @@ def test_the_dialog(visit: Visit, own_deals_home: Path, ids: dict[int, str], dea
     """The dialog shows the changed cells, saves them, and offers to undo them."""
     desk = visit("deals", deals_kind="Deals")
     desk = clean(desk.button(key=f"{OPEN}_open").click().run())
-    made = job(own_deals_home, [f"{ids[1]},4.25,,,", f"{ids[3]},,,,"], "Deal id,Price,Status,Start,End")
-    desk.session_state[OPEN] = CsvUpload("prices.csv", plan=made)
+    plan = job(own_deals_home, [f"{ids[1]},4.25,,,", f"{ids[3]},,,,"], "Deal id,Price,Status,Start,End")
+    desk.session_state[OPEN] = CsvUpload("prices.csv", plan=plan)
     desk = clean(desk.run())
-    [table] = [one.value for one in desk.table]
+    [table] = [table.value for table in desk.table]
     assert [*table.columns][:2] == ["Name", "Price, USD CPM"]
     assert table.iloc[0].to_list()[:2] == ["Morning News - Alpha Buying", "2.50 → 4.25 (×1.7)"]
     assert len(table) == 1

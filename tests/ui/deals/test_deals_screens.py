@@ -47,7 +47,7 @@ def faults(desk: AppTest) -> list[str]:
 def act(desk: AppTest, *acts: list[object]) -> AppTest:
     """The screen after these clicks on the list, as the browser sends them."""
     desk.session_state["deals_list"] = {
-        "acts": {"by": "browser", "list": [[n, *one] for n, one in enumerate(acts, 1)]}
+        "acts": {"by": "browser", "list": [[n, *row] for n, row in enumerate(acts, 1)]}
     }
     return clean(desk.run())
 
@@ -161,15 +161,15 @@ def test_deleted_entities_are_reported(visit: Visit) -> None:
 
 def test_who_deleted_it_and_when_is_said(visit: Visit, deals: Deals) -> None:
     """What somebody deletes while it is open, or before a link to it is followed, is said to be deleted."""
-    made = deals.create(
+    deal = deals.create(
         DemandDeal, DemandDeal.model_construct(name="Brief", seat=Seat(id=1), price=Decimal(1))
     )
-    desk = opened(visit("deals"), f"demand_deals-{made.id}")
-    deals.remove(DemandDeal, made.id or 0)
-    (removed, *_) = deals.history(DemandDeal, made.id or 0)
-    said = f"Deal {made.id} was deleted by manager on {field_text.moment(removed.at)}"
+    desk = opened(visit("deals"), f"demand_deals-{deal.id}")
+    deals.remove(DemandDeal, deal.id or 0)
+    (removed, *_) = deals.history(DemandDeal, deal.id or 0)
+    said = f"Deal {deal.id} was deleted by manager on {field_text.moment(removed.at)}"
     assert said in clean(desk.run()).warning[0].value.replace("\\", "")
-    other = opened(visit("deals", "viewer"), f"demand_deals-{made.id}")
+    other = opened(visit("deals", "viewer"), f"demand_deals-{deal.id}")
     assert said in other.warning[0].value.replace("\\", "")
 
 
@@ -181,18 +181,18 @@ def test_edits_of_a_deleted_package_become_a_draft(visit: Visit, deals: Deals) -
             {"name": f"Brief {number}", "media_type": "video", "start_date": "2031-01-01 00:00:00+0100"}
             | {"geo_targetings": [{"type": "country", "value": "US"}]}
         )
-        made = deals.create(SupplyPackage, package).id or 0
+        package_id = deals.create(SupplyPackage, package).id or 0
         if first:
             fresh = visit("new_package", slicer=SOLD)
             clean(fresh.button(key="np_discard").click().run())
             clean(fresh.text_input(key="np_name").set_value(first).run())
-        desk = section(opened(visit("deals", slicer=SOLD), f"supply_deals-{made}"), "Change")
-        prefix = f"change-supply_deals-{made}-"
+        desk = section(opened(visit("deals", slicer=SOLD), f"supply_deals-{package_id}"), "Change")
+        prefix = f"change-supply_deals-{package_id}-"
         desk.text_input(key=f"{prefix}name").set_value(f"Longer {number}")
         desk.text_input(key=f"{prefix}end_date").set_value("2031-05-06 10:30").run()
-        deals.remove(SupplyPackage, made)
+        deals.remove(SupplyPackage, package_id)
         clean(desk.button(key=f"{prefix}_save").click().run())
-        assert f"Package {made} was deleted by manager" in desk.warning[0].value
+        assert f"Package {package_id} was deleted by manager" in desk.warning[0].value
         if first:
             assert visit("new_package", slicer=SOLD).text_input(key="np_name").value == first
             clean(desk.button(key="gone_replace").click().run())
@@ -207,13 +207,13 @@ def test_edits_of_a_deleted_package_become_a_draft(visit: Visit, deals: Deals) -
 
 def test_edits_of_a_deleted_deal_are_listed(visit: Visit, deals: Deals) -> None:
     """What was typed about a deal that somebody deleted meanwhile is shown."""
-    made = deals.create(
+    deal = deals.create(
         DemandDeal, DemandDeal.model_construct(name="Brief", seat=Seat(id=1), price=Decimal(1))
     )
-    desk = section(opened(visit("deals", slicer=SOLD), f"demand_deals-{made.id}"), "Change")
-    prefix = f"change-demand_deals-{made.id}-"
+    desk = section(opened(visit("deals", slicer=SOLD), f"demand_deals-{deal.id}"), "Change")
+    prefix = f"change-demand_deals-{deal.id}-"
     desk.text_input(key=f"{prefix}price").set_value("7.25").run()
-    deals.remove(DemandDeal, made.id or 0)
+    deals.remove(DemandDeal, deal.id or 0)
     clean(desk.button(key=f"{prefix}_save").click().run())
     assert "Price, USD CPM: 7.25" in desk.markdown[-1].value.replace("\\", "")
 
@@ -347,8 +347,8 @@ def test_deals_are_added_to_a_package_that_exists(visit: Visit, deals: Deals) ->
     assert deals.list(DemandDeal, supply_deals=2).count == 1
     desk.text_input(key="add-2-price_3").set_value("3").run()
     clean(desk.button(key="add-2-add").click().run())
-    found = deals.list(DemandDeal, supply_deals=2, ordering="id").results[1:]
-    assert [(one.name, one.price) for one in found] == [
+    new_deals = deals.list(DemandDeal, supply_deals=2, ordering="id").results[1:]
+    assert [(deal.name, deal.price) for deal in new_deals] == [
         ("Evening Sports - Beta Media", Decimal("2.5")),
         ("Evening Sports - Gamma Trading", Decimal(3)),
     ]
@@ -603,9 +603,9 @@ def test_clone_of_a_deal(visit: Visit, deals: Deals) -> None:
     desk.run().selectbox(key="clone-4-seat").set_value(3)
     desk.text_input(key="clone-4-price").set_value("6.5").run()
     desk.button(key="clone_create").click().run()
-    made = deals.get(DemandDeal, 5)
-    assert (made.name, made.price) == ("Evening Sports - Gamma Trading", Decimal("6.5"))
-    assert [package.id for package in made.supply_deals] == [2]
+    copy = deals.get(DemandDeal, 5)
+    assert (copy.name, copy.price) == ("Evening Sports - Gamma Trading", Decimal("6.5"))
+    assert [package.id for package in copy.supply_deals] == [2]
     assert undo_all(visit("deals")) == "1 deal put back."
     assert not deals.list(DemandDeal, id=5).count
 
@@ -666,8 +666,8 @@ def test_a_wrong_fee_keeps_a_package_from_being_created(visit: Visit, deals: Dea
     assert deals.list(SupplyPackage).count == 2
     desk.text_input(key="np_agency_curation_fee").set_value("12.50").run()
     create(desk)
-    [made] = deals.list(DemandDeal, supply_deals=3).results
-    assert (made.price, made.agency_curation_fee) == (Decimal("2.5"), Decimal("12.5"))
+    [deal] = deals.list(DemandDeal, supply_deals=3).results
+    assert (deal.price, deal.agency_curation_fee) == (Decimal("2.5"), Decimal("12.5"))
 
 
 def test_unusual_prices_are_confirmed(visit: Visit, deals: Deals) -> None:
@@ -826,7 +826,7 @@ def test_a_clone_keeps_the_terms_of_each_deal(visit: Visit, deals: Deals) -> Non
 def test_unknown_values_are_marked_in_list_and_drawer(visit: Visit, deals: Deals) -> None:
     """A targeted value that the report does not have is marked wherever the targeting is read."""
     places = [{"type": "country", "value": value} for value in ("US", "Atlantis")]
-    made = deals.create(SupplyPackage, SupplyPackage(
+    package = deals.create(SupplyPackage, SupplyPackage(
         name="Lost", media_type="banner", start_date=dt.datetime(2026, 12, 1, tzinfo=dt.UTC),
         geo_targetings=[GeoTarget.model_validate(place) for place in places],
     ))  # fmt: skip
@@ -834,6 +834,6 @@ def test_unknown_values_are_marked_in_list_and_drawer(visit: Visit, deals: Deals
     told = json.dumps(components(desk), ensure_ascii=False)
     assert "Atlantis (unknown), US" in told
     assert "US (unknown)" not in told
-    desk = opened(desk, f"supply_deals-{made.id}")
+    desk = opened(desk, f"supply_deals-{package.id}")
     facts = desk.table[0].value["value"].to_dict()["Targeting"].replace("\\", "")
     assert facts == "Atlantis (unknown), United States"

@@ -15,13 +15,13 @@ FROM = Popover(from_audience.FORM)
 
 def texts(desk: AppTest) -> str:
     """All sentences of the screen."""
-    return "\n".join(one.value for one in (*desk.markdown, *desk.caption, *desk.error))
+    return "\n".join(element.value for element in (*desk.markdown, *desk.caption, *desk.error))
 
 
 def come(desk: AppTest) -> AppTest:
     """The screen once everything that is computed in the background has come."""
-    for _, found in list(desk.session_state["insights"].values()):
-        assert found.wait(60)
+    for _, insight in list(desk.session_state["insights"].values()):
+        assert insight.wait(60)
     return clean(desk.run())
 
 
@@ -60,7 +60,7 @@ def test_kept_rows_fill_the_form_and_the_package_leads_back(visit: Visit, deals:
     packages = next(package for package in deals.list(SupplyPackage).results if package.name == "From rows")
     assert [targeting.value for targeting in packages.geo_targetings] == ["US", "DE"]
     drawer = visit("deals", slicer=SOLD, open=f"supply_deals-{packages.id}")
-    (link,) = (one for one in drawer.get("page_link") if one.proto.label == "Question it came from")
+    (link,) = (link for link in drawer.get("page_link") if link.proto.label == "Question it came from")
     for part in (f"end={LAST_DAY}", "is.geo.country=US~DE", f"slicer={SOLD}"):
         assert part in link.proto.query_string
 

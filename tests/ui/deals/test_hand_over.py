@@ -89,10 +89,10 @@ def secrets(deal: DemandDeal) -> set[str]:
 
 def test_each_seat_gets_its_own_deals_alone() -> None:
     """No text, CSV or mail of one seat has the name, price, contact or id of another one's deal."""
-    found = {one.key: one for one in hand_over.buyers(DEALS)}
+    by_key = {recipient.key: recipient for recipient in hand_over.buyers(DEALS)}
     own = {"seat-1": {11}, "seat-2": {12, 14}, "seat-3": {13}, "deal-15": {15}, "deal-16": {16}}
-    assert {key: {row.id for row in one.deals} for key, one in found.items()} == own
-    for key, buyer in found.items():
+    assert {key: {row.id for row in recipient.deals} for key, recipient in by_key.items()} == own
+    for key, buyer in by_key.items():
         for output in outputs(buyer):
             for deal in DEALS:
                 if deal.id not in own[key]:
@@ -104,7 +104,7 @@ def test_each_seat_gets_its_own_deals_alone() -> None:
 
 def test_a_seat_gets_all_of_its_deals() -> None:
     """Two deals of one seat stand in one text; the seat of the same name has its own."""
-    [beta] = [one for one in hand_over.buyers(DEALS) if one.key == "seat-2"]
+    [beta] = [recipient for recipient in hand_over.buyers(DEALS) if recipient.key == "seat-2"]
     assert hand_over.HandOver(PACKAGE, Prices()).text(beta.deals).splitlines()[3:] == [
         "Beta (Plain DSP): TR-12XQ, 3.11 USD CPM",
         "Beta (Plain DSP): TR-14XQ, 5.33 USD CPM",
@@ -114,7 +114,7 @@ def test_a_seat_gets_all_of_its_deals() -> None:
 def test_mail() -> None:
     """The link is a mail to the seat's contact, whatever signs are in its parts (RFC 6068)."""
     package = PACKAGE.model_copy(update={"name": "50% off? a&b=c #1 ünï"})
-    [beta] = [one for one in hand_over.buyers(DEALS) if one.key == "seat-2"]
+    [beta] = [recipient for recipient in hand_over.buyers(DEALS) if recipient.key == "seat-2"]
     link, is_whole = hand_over.HandOver(package, Prices()).mail(beta)
     scheme, _, path, query, fragment = urlsplit(link)
     assert is_whole
@@ -162,14 +162,14 @@ def test_on_the_success_page_and_in_the_drawer(visit: Visit, deals: Deals) -> No
     desk = visit("deals", open="supply_deals-1")
     for number, own in enumerate(ids):
         [copied] = buyer(desk, number).code
-        assert [one for one in ids if one in copied.value] == [own]
+        assert [deal_id for deal_id in ids if deal_id in copied.value] == [own]
         assert bool(desk.get("link_button")) is (number == 1)
     labels = {button.key: button.label for button in desk.get("download_button")}
     assert labels["hand_over_internal"] == "All seats (internal, not for buyers)"
     desk = visit("new_package")
     desk.session_state["np_created"] = CreatedPackage(deals.get(SupplyPackage, 1))
     desk = clean(desk.run())
-    assert [one for one in ids if one in desk.code[0].value] == ids[:1]
+    assert [deal_id for deal_id in ids if deal_id in desk.code[0].value] == ids[:1]
 
 
 def test_the_targeting_is_in_words(visit: Visit, deals: Deals) -> None:

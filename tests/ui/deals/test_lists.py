@@ -17,7 +17,7 @@ def test_five_thousand_pasted_entries() -> None:
     for line, text in ((7, "no dots"), (1_234, "under score.example"), (5_000, "10.0.0.1")):
         lines[line - 1] = text
     pasted = read("\n".join(lines), KINDS["domain_lists"])
-    assert [(one.line, one.text) for one in pasted.broken] == [
+    assert [(broken_line.line, broken_line.text) for broken_line in pasted.broken] == [
         (7, "no dots"),
         (1_234, "under score.example"),
         (5_000, "10.0.0.1"),
@@ -45,7 +45,9 @@ def test_several_on_a_line_and_repeats() -> None:
     """Commas, semicolons and tabs separate; what is pasted twice is there once, and counted."""
     pasted = read("com.a.one, 123456;com.a.one\n\ncom.b\ttwo words", KINDS["app_lists"])
     assert (pasted.entries, pasted.repeats) == (("com.a.one", "123456", "com.b"), 1)
-    assert [(one.line, one.why) for one in pasted.broken] == [(3, "An app id has no spaces")]
+    assert [(broken_line.line, broken_line.why) for broken_line in pasted.broken] == [
+        (3, "An app id has no spaces")
+    ]
 
 
 def test_entries_are_added_and_the_broken_ones_stay(visit: Visit, deals: Deals) -> None:

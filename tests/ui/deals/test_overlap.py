@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 def come(desk: AppTest) -> AppTest:
     """The screen once the overlap is computed."""
-    for _, found in list(desk.session_state["insights"].values()):
-        assert found.wait(60)
+    for _, insight in list(desk.session_state["insights"].values()):
+        assert insight.wait(60)
     return clean(desk.run())
 
 
@@ -23,7 +23,7 @@ def test_the_matrix_and_two_prices(visit: Visit) -> None:
     rows = rows[rows["time"].dt.date > LAST_DAY - dt.timedelta(days=30)]
     news = rows["geo.country"].isin(["US", "DE"]) & (rows["device_type"] != "smartphone")
     sports = rows["site_domain"] == "news.example"
-    shared, first, second = (rows["bids"][one].sum() for one in (news & sports, news, sports))
+    shared, first, second = (rows["bids"][mask].sum() for mask in (news & sports, news, sports))
     matrix, seats = (dataframe.value for dataframe in desk.dataframe[-2:])
     assert list(matrix.index) == ["1 · Morning News", "2 · Evening Sports"]
     assert list(matrix["1"]) == ["–", f"{100 * shared / second:.1f} %"]

@@ -20,8 +20,8 @@ def kept(home: Path, person: str = "manager") -> PackageNotes:
 def test_kept_per_service_and_package(own_deals_home: Path) -> None:
     """What is kept is that of one package of one service; emptied, nothing is kept of it."""
     notes = kept(own_deals_home)
-    made = notes.keep(1, "  Ada   L. ", "Call on Monday.\nThen pause.", PackageNote())
-    assert (made.owner, made.note, made.who) == ("Ada L.", "Call on Monday.\nThen pause.", "manager")
+    note = notes.keep(1, "  Ada   L. ", "Call on Monday.\nThen pause.", PackageNote())
+    assert (note.owner, note.note, note.who) == ("Ada L.", "Call on Monday.\nThen pause.", "manager")
     assert notes.of([1, 2]) == {1: notes.get(1)}
     remote = PackageNotes(notes.engine, "https://deals.example", notes.person)
     assert remote.get(1) == PackageNote()
@@ -55,9 +55,9 @@ def test_in_drawer_and_list(visit: Visit, deals: Deals, own_deals_home: Path) ->
     desk.text_area(key="note_text_1").set_value("No [link](x)")
     save = next(button for button in desk.button if button.label == "Save")
     clean(save.click().run())
-    found = kept(own_deals_home).get(1)
-    assert (found.owner, found.note, found.who) == ("Ada *L.*", "No [link](x)", "manager")
-    assert "No [link](x)" in [one.value for one in desk.text]
+    note = kept(own_deals_home).get(1)
+    assert (note.owner, note.note, note.who) == ("Ada *L.*", "No [link](x)", "manager")
+    assert "No [link](x)" in [text.value for text in desk.text]
     desk = visit("deals", "viewer", deals_kind="Packages", package_columns="Owner")
     [listing] = [data for data in components(desk) if "rows" in data]
     place = [column["id"] for column in listing["columns"]].index("owner")

@@ -182,9 +182,9 @@ def test_where_the_form_is_wrong() -> None:
         agency_curation_fee="-4",
         contact_email="bad mail",
     )
-    found = draft.faults()
+    faults = draft.faults()
     row = ("create_demand_deals", "demand_deals_options")
-    assert {place: place in found.wrong for place in found.all} == {
+    assert {place: place in faults.wrong for place in faults.all} == {
         ("name",): True,
         ("start_date",): True,
         ("end_date",): True,
@@ -193,7 +193,7 @@ def test_where_the_form_is_wrong() -> None:
         ("create_demand_deals", "agency_curation_fee"): True,
         ("create_demand_deals", "contact_email"): True,
     }
-    assert fault_labels(found, draft.new_deals, SEATS) == [
+    assert fault_labels(faults, draft.new_deals, SEATS) == [
         "Name", "Start", "End", "Price of Alpha", "Price of Beta", "Fee", "Contact e-mail",
     ]  # fmt: skip
     assert not FULL.faults().wrong

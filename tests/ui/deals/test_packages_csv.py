@@ -35,13 +35,13 @@ def planned(deals: Deals, text: str, why_not: str = "") -> CsvCheck:
     """What a text asks for."""
     table = csv_text.read(text, SHAPE)
     lists = {
-        kind: {str(one.id): one.name or "" for one in deals.everything(model)}
+        kind: {str(entity.id): entity.name or "" for entity in deals.everything(model)}
         for kind, model in (("domain_list", DomainList), ("app_list", AppList))
     }
     seats = {seat.id or 0: seat for seat in deals.everything(Seat)}
-    *_, found = csv_packages.check(deals, table.rows, lists, DealCells(seats, FEE_TYPES, why_not))
-    faults = [*table.faults, *found.faults]
-    return CsvCheck(found.changes, faults, found.checked_lines, found.titles)
+    *_, check = csv_packages.check(deals, table.rows, lists, DealCells(seats, FEE_TYPES, why_not))
+    faults = [*table.faults, *check.faults]
+    return CsvCheck(check.changes, faults, check.checked_lines, check.titles)
 
 
 WITH_DEALS = """Name,Media type,Start,Country,Seat,Price,Deal name,Deal sync,Deal active,Fee type,Fee,Contact
@@ -72,9 +72,9 @@ def zone(minutes: int) -> dt.timezone:
 
 def test_created_as_written(deals: Deals, actions: BulkActions) -> None:
     """A file creates these packages, with their times, switches and targeting, and without deals."""
-    found = planned(deals, GOOD)
-    assert not found.faults
-    job = creation(actions, found)
+    check = planned(deals, GOOD)
+    assert not check.faults
+    job = creation(actions, check)
     job.start()
     finish(job, deals)
     assert job.phase == "done"
@@ -97,8 +97,8 @@ def test_created_as_written(deals: Deals, actions: BulkActions) -> None:
     assert summer.start_date == dt.datetime(2027, 6, 1, tzinfo=dt.UTC)
     assert [(targeting.id, targeting.is_excluded) for targeting in summer.app_list_targetings] == [(1, True)]
     assert sports.start_date == dt.datetime(2027, 6, 1, tzinfo=zone(-330))
-    assert not any(one.demand_deals for one in (spring, summer, sports))
-    assert [change.note for change in found.changes] == ["", "", "This name is taken (2)."]
+    assert not any(package.demand_deals for package in (spring, summer, sports))
+    assert [change.note for change in check.changes] == ["", "", "This name is taken (2)."]
     job.start()
     finish(job, deals)
     assert count(deals) == 5, "the second click of a double click creates nothing"
@@ -106,8 +106,8 @@ def test_created_as_written(deals: Deals, actions: BulkActions) -> None:
 
 def test_every_fault_with_its_line(deals: Deals) -> None:
     """All faults are found at once, each with the line that its row begins in; nothing is to be created."""
-    found = planned(deals, BAD)
-    assert sorted((fault.line, fault.text) for fault in found.faults) == [
+    check = planned(deals, BAD)
+    assert sorted((fault.line, fault.text) for fault in check.faults) == [
         (2, "Name is empty."),
         (3, "Media type: write one of banner, video, audio, native."),
         (3, "Start: There is no such day or time: write it like 2026-11-30 or 2026-11-30 09:00."),
@@ -123,7 +123,7 @@ def test_every_fault_with_its_line(deals: Deals) -> None:
         (6, "3 cells, but 9 titles."),
         (7, "Same name as line 5."),
     ]
-    assert not found.changes
+    assert not check.changes
 
 
 @pytest.mark.parametrize(
@@ -140,8 +140,8 @@ def test_every_fault_with_its_line(deals: Deals) -> None:
 )
 def test_files_that_are_none(text: str, fault: tuple[int, str]) -> None:
     """What is no such file is refused with its line, and with what it should be."""
-    [found] = csv_text.read(text, SHAPE).faults
-    assert (found.line, found.text[: len(fault[1])]) == fault
+    [fault_line] = csv_text.read(text, SHAPE).faults
+    assert (fault_line.line, fault_line.text[: len(fault[1])]) == fault
 
 
 def test_none_where_one_is_refused(
@@ -150,10 +150,10 @@ def test_none_where_one_is_refused(
     """A refusal half way deletes what was created before, and says which line it was."""
     job, create, before = creation(actions, planned(deals, GOOD)), deals.create, count(deals)
 
-    def refuse_third(entity: Any, one: Any, key: str) -> Any:
+    def refuse_third(entity: Any, body: Any, key: str) -> Any:
         if key.endswith("-4"):
             raise Conflict("The database refused it")
-        return create(entity, one, key)
+        return create(entity, body, key)
 
     monkeypatch.setattr(deals, "create", refuse_third)
     job.start()
@@ -166,29 +166,29 @@ def test_none_where_one_is_refused(
 
 def test_deals_with_their_packages(deals: Deals, actions: BulkActions) -> None:
     """Rows of a name are one package with a deal each, linked to it, digit by digit; others have none."""
-    found = planned(deals, WITH_DEALS)
-    assert not found.faults
-    job = creation(actions, found)
+    check = planned(deals, WITH_DEALS)
+    assert not check.faults
+    job = creation(actions, check)
     job.start()
     finish(job, deals)
     assert job.phase == "done"
     spring, first, second, summer, third = job.entities
     assert [entity.entity[0] for entity in job.entities] == ["s", "d", "d", "s", "d"]
-    made = [deals.get(DemandDeal, one.id or 0) for one in (first, second, third)]
-    assert [one.supply_deals[0].id for one in made] == [spring.id] * 3
-    assert [one.seat and one.seat.id for one in made] == [2, 3, 1]
-    assert [one.price for one in made] == [Decimal("2.5"), 3, Decimal("4.125")]
-    assert [one.name for one in made][:2] == ["Spring - Beta Media", "Spring for x2"]
-    assert [one.is_active for one in made] == [True, False, True]
-    assert (made[1].agency_curation_fee_type, made[1].agency_curation_fee) == (1, Decimal("12.5"))
+    new_deals = [deals.get(DemandDeal, reference.id or 0) for reference in (first, second, third)]
+    assert [deal.supply_deals[0].id for deal in new_deals] == [spring.id] * 3
+    assert [deal.seat and deal.seat.id for deal in new_deals] == [2, 3, 1]
+    assert [deal.price for deal in new_deals] == [Decimal("2.5"), 3, Decimal("4.125")]
+    assert [deal.name for deal in new_deals][:2] == ["Spring - Beta Media", "Spring for x2"]
+    assert [deal.is_active for deal in new_deals] == [True, False, True]
+    assert (new_deals[1].agency_curation_fee_type, new_deals[1].agency_curation_fee) == (1, Decimal("12.5"))
     assert len(deals.get(SupplyPackage, spring.id or 0).demand_deals) == 3
     assert not deals.get(SupplyPackage, summer.id or 0).demand_deals
 
 
 def test_faults_of_deals_with_their_lines(deals: Deals) -> None:
     """Faults of a deal say so; what a further row says of its package must be as in the first."""
-    found = planned(deals, BAD_DEALS)
-    assert sorted((fault.line, fault.text) for fault in found.faults) == [
+    check = planned(deals, BAD_DEALS)
+    assert sorted((fault.line, fault.text) for fault in check.faults) == [
         (2, "Deal: Deal sync: write yes or no."),
         (3, "Deal: Same package and seat as line 2."),
         (4, "Country: not as in line 2, the first of this package."),
@@ -200,7 +200,7 @@ def test_faults_of_deals_with_their_lines(deals: Deals) -> None:
         (6, "Deal: Seat is empty: give its id, its name, or its id at the DSP."),
         (7, "Same name as line 2."),
     ]
-    assert not found.changes
+    assert not check.changes
     refused = planned(deals, WITH_DEALS, "You may not create deals")
     assert {fault.text for fault in refused.faults} == {"You may not create deals."}
 
@@ -212,10 +212,10 @@ def test_no_deal_and_no_package_where_one_is_refused(
     job, create, remove = creation(actions, planned(deals, WITH_DEALS)), deals.create, deals.remove
     before, removed = (count(deals), deals.list(DemandDeal).count), []
 
-    def refuse_last(entity: Any, one: Any, key: str) -> Any:
+    def refuse_last(entity: Any, body: Any, key: str) -> Any:
         if key.endswith("-5"):
             raise Conflict("The database refused it")
-        return create(entity, one, key)
+        return create(entity, body, key)
 
     def noting(entity: Any, number: int) -> None:
         removed.append(entity)

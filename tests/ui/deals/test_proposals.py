@@ -52,7 +52,7 @@ def of_package(of: Clients) -> Proposal:
 
 def markdown(desk: AppTest) -> str:
     """All sentences on screen, as Streamlit gets them."""
-    return "\n".join(one.value for one in (*desk.markdown, *desk.caption, *desk.warning, *desk.error))
+    return "\n".join(element.value for element in (*desk.markdown, *desk.caption, *desk.warning, *desk.error))
 
 
 def words(desk: AppTest) -> str:
@@ -149,11 +149,11 @@ def test_a_change_is_approved_with_edits(visit: Visit, viewer: Clients, manager:
 
 def test_a_package_is_approved_with_its_deals(visit: Visit, viewer: Clients, manager: Clients) -> None:
     """The diff says what is created; the package has the proposed deal."""
-    one = of_package(viewer)
-    desk = visit("deals", proposal=str(one.id))
+    proposal = of_package(viewer)
+    desk = visit("deals", proposal=str(proposal.id))
     assert "Alpha Buying" in words(desk)
     clean(desk.button(key="proposal_approve").click().run())
-    created = manager.deals.get(SupplyPackage, manager.proposals.get(one.id).applied_id or 0)
+    created = manager.deals.get(SupplyPackage, manager.proposals.get(proposal.id).applied_id or 0)
     assert (created.name, len(created.demand_deals)) == ("Quiet Mornings", 1)
 
 
@@ -161,13 +161,13 @@ def test_a_package_is_approved_with_edits(
     visit: Visit, viewer: Clients, manager: Clients, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """New package has the proposal's values, also after a reload; created there, it is approved."""
-    one = of_package(viewer)
-    clean(visit("deals", proposal=str(one.id)).button(key="proposal_edit").click().run())
+    proposal = of_package(viewer)
+    clean(visit("deals", proposal=str(proposal.id)).button(key="proposal_edit").click().run())
     desk = visit("new_package", slicer=SOLD)
     assert desk.text_input(key="np_name").value == "Quiet Mornings"
     desk.text_input(key="np_name").set_value("Quiet Evenings").run()
     clean(desk.button(key="np_create_button").click().run())
-    done = manager.proposals.get(one.id)
+    done = manager.proposals.get(proposal.id)
     assert (done.state, done.is_edited) == ("approved", True)
     assert manager.deals.get(SupplyPackage, done.applied_id or 0).name == "Quiet Evenings"
     assert manager.deals.list(SupplyPackage, search="quiet").count == 1
@@ -183,8 +183,8 @@ def test_a_change_is_proposed_in_the_drawer(visit: Visit, viewer: Clients, manag
     assert manager.proposals.page(("open",))[0] == 0
     desk.text_area(key="change-demand_deals-1-proposal_reason").set_value(REASON).run()
     clean(desk.button(key="change-demand_deals-1-propose").click().run())
-    (one,) = manager.proposals.page(("open",))[1]
-    assert (one.by, one.fields, one.reason) == ("viewer", {"price": Decimal("2.9")}, REASON)
+    (proposal,) = manager.proposals.page(("open",))[1]
+    assert (proposal.by, proposal.fields, proposal.reason) == ("viewer", {"price": Decimal("2.9")}, REASON)
     assert manager.deals.get(DemandDeal, 1).price == Decimal("2.5")
 
 
@@ -195,8 +195,8 @@ def test_a_package_is_proposed_in_the_form(visit: Visit, viewer: Clients, manage
     desk.segmented_control(key="np_deals").set_value("none").run()
     desk.text_area(key="np_proposal_reason").set_value(REASON).run()
     clean(desk.button(key="np_propose").click().run())
-    (one,) = manager.proposals.page(("open",))[1]
-    assert (one.fields["name"], one.is_new, one.expected) == ("Quiet Mornings", True, None)
+    (proposal,) = manager.proposals.page(("open",))[1]
+    assert (proposal.fields["name"], proposal.is_new, proposal.expected) == ("Quiet Mornings", True, None)
     assert manager.deals.list(SupplyPackage, search="quiet").count == 0
 
 
@@ -211,8 +211,8 @@ def test_a_range_says_how_often_such_held(visit: Visit, viewer: Clients, last: i
     expected = {"project": "demo", "slicer": SOLD, "field": "bids", "low": 1, "high": 9, **days}
     counts = {"range_held": 27, "past_periods_tested": 30}
     for price, more, is_there in (("2.75", counts, True), ("2.8", {}, False)):
-        one = of_price(viewer, price, expected=expected | more)
-        sentences = words(visit("deals", slicer=SOLD, proposal=str(one.id)))
+        proposal = of_price(viewer, price, expected=expected | more)
+        sentences = words(visit("deals", slicer=SOLD, proposal=str(proposal.id)))
         assert "1 to 9 bids" in sentences
         assert (record in sentences) == is_there
 

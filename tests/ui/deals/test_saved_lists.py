@@ -80,7 +80,7 @@ def test_rename_share_and_delete(visit: Visit) -> None:
     VIEWS.submit(desk, "Save changes")
     other = VIEWS.opened(visit("deals", "viewer", slicer=SOLD))
     assert views(other) == ["Ours"]
-    assert not [one for one in other.get("menu_button") if "Edit" in str(one.options)]
+    assert not [menu for menu in other.get("menu_button") if "Edit" in str(menu.options)]
     desk = VIEWS.press(VIEWS.press(desk, "view_list_all"), "view_do_list_delete_1")
     desk = VIEWS.press(desk, "view_list_delete_sure")
     assert views(desk) == []

@@ -108,8 +108,8 @@ def by_hand(rows: pd.DataFrame, days: int = 30) -> tuple[list[float], float]:
 
 def come(desk: AppTest) -> AppTest:
     """The screen once everything that is computed in the background has come."""
-    for _, found in list(desk.session_state["insights"].values()):
-        assert found.wait(60)
+    for _, insight in list(desk.session_state["insights"].values()):
+        assert insight.wait(60)
     return clean(desk.run())
 
 
@@ -143,8 +143,8 @@ def test_each_seat_beside_its_price(visit: Visit, seated: pd.DataFrame) -> None:
     (first, rate), (second, other) = (by_hand(there[there["seat"] == seat]) for seat in "12")
     prices = {1: f"{first[2] + 0.01:.2f}", 2: f"{second[0] - 0.01:.2f}"}
     desk = come(form(visit, "seated", "US", prices))
-    one, two, note = said(desk)
-    assert one == (
+    first_seat, two, note = said(desk)
+    assert first_seat == (
         f"Wins of this seat: {figures(first)} {FLOOR} less than a quarter of these wins. "
         f"Win rate {rate:.1f} %."
     )
@@ -201,20 +201,20 @@ def test_seats_and_prices_enter_the_forecast(visit: Visit, seated: pd.DataFrame)
     desk = form(visit, "seated", "US", {1: f"{price:.2f}", 2: ""})
     desk.session_state["np_start_date"], desk.session_state["np_end_date"] = "2031-01-01", "2031-01-28"
     desk = come(clean(desk.run()))
-    one, two = won_at(there, "1", float(f"{price:.2f}")), won_at(there, "2")
-    assert 0 < one < won_at(there, "1")
+    first_wins, two = won_at(there, "1", float(f"{price:.2f}")), won_at(there, "2")
+    assert 0 < first_wins < won_at(there, "1")
     every = there[there["time"].dt.date > LAST_DAY - dt.timedelta(days=7)][["bids", "imps"]].sum()
     tail, write = "(no range: too few past ones could be tried, or held)", Numbers().rough
     everyone = f"about {write(4 * every['bids'])} bids {tail}; about {write(4 * every['imps'])} imps {tail}."
     assert forecasts(desk) == [
         "what these 2 seats may win at or above their floors (1 without one at any price): "
-        f"about {write(4 * (one + two))} imps {tail}.",
+        f"about {write(4 * (first_wins + two))} imps {tail}.",
         f"what all buyers together may have: {everyone}",
     ]
     desk.session_state["np_seats"] = [1]
     desk.session_state["np_price_type"] = "fixed"
     assert forecasts(come(clean(desk.run())))[0] == (
-        f"what this seat may win at or above its price: about {write(4 * one)} imps {tail}."
+        f"what this seat may win at or above its price: about {write(4 * first_wins)} imps {tail}."
     )
     desk.session_state["np_currency"] = "EUR"
     desk = come(clean(desk.run()))
@@ -266,8 +266,8 @@ def test_a_slicer_without_seats(visit: Visit, seated: pd.DataFrame) -> None:
     """A slicer that can't tell seats has the quartiles of all of them, without a win rate that it lacks."""
     quartiles, _ = by_hand(sold_rows().to_pandas())
     desk = come(form(visit, SOLD, None, {1: "0.5", 3: ""}))
-    one, three, note = said(desk)
-    assert one.startswith(f"Wins of all seats: {figures(quartiles)} {FLOOR} ")
+    all_seats, three, note = said(desk)
+    assert all_seats.startswith(f"Wins of all seats: {figures(quartiles)} {FLOOR} ")
     assert three == f"Wins of all seats: {figures(quartiles)}"
     assert "Exact" in note
 
@@ -280,8 +280,8 @@ def test_another_seat_that_may_not_be_seen_is_asked_nothing(visit: Visit, seated
     desk.session_state["np_start_date"], desk.session_state["np_end_date"] = "2031-01-01", "2031-01-28"
     desk = clean(desk.run())
     keys = [key for key, _ in desk.session_state["insights"].values()]
-    filters = [one for key in keys for query in key[1:] for one in query.filters]
-    assert {one.value for one in filters if one.name == "seat"} == {("1",)}
+    filters = [condition for key in keys for query in key[1:] for condition in query.filters]
+    assert {condition.value for condition in filters if condition.name == "seat"} == {("1",)}
 
 
 def test_another_targeting_gives_up_what_was_asked(visit: Visit, seated: pd.DataFrame) -> None:

@@ -345,7 +345,7 @@ def _proposal(place: Place, body: dict[str, Any]) -> str:
 def _preview(desk: AppTest, key: str) -> str:
     """The question of a preview, whose row is marked and whose button is closed as long as there is one."""
     assert desk.button(key=key).disabled == bool(question(desk))
-    [table] = [one.value for one in desk.table]
+    [table] = [table.value for table in desk.table]
     assert ("Note" in table.columns) == bool(question(desk))
     return question(desk)
 

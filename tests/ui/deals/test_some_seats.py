@@ -32,25 +32,25 @@ def _ada(own_deals_home: Path) -> None:
 def questions(desk: AppTest) -> Iterator[AudienceQuery]:
     """What is asked in the background of these screens."""
     for key, _ in desk.session_state["insights"].values() if "insights" in desk.session_state else ():
-        yield from (one for one in key if isinstance(one, AudienceQuery))
+        yield from (query for query in key if isinstance(query, AudienceQuery))
 
 
 def texts(desk: AppTest) -> str:
     """All that is said on the screen."""
     kinds = (desk.markdown, desk.caption, desk.info, desk.warning, desk.error)
-    return "\n".join(one.value.replace("\\", "") for some in kinds for one in some)
+    return "\n".join(element.value.replace("\\", "") for some in kinds for element in some)
 
 
 @pytest.mark.parametrize(("entity", "hidden"), [("demand_deals", HIDDEN), ("supply_deals", OTHERS)])
 def test_what_is_hidden_opens_as_what_is_missing(visit: Visit, entity: str, hidden: int) -> None:
     """A deal or a package of another seat opens as one that there never was, and nothing is asked."""
-    found = []
+    screens = []
     for number in (hidden, MISSING):
         desk = visit("deals", "ada", slicer=SOLD, open=f"{entity}-{number}")
-        found.append([line.replace(f"{number} does", "N does") for line in texts(desk).splitlines()])
+        screens.append([line.replace(f"{number} does", "N does") for line in texts(desk).splitlines()])
         assert not [*questions(desk)]
-    assert found[0] == found[1]
-    assert any("does not exist" in line for line in found[0])
+    assert screens[0] == screens[1]
+    assert any("does not exist" in line for line in screens[0])
 
 
 def test_a_shared_package_delivered_what_own_deals_did(visit: Visit) -> None:

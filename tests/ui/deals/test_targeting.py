@@ -70,8 +70,8 @@ def but(name: str, *values: str) -> Filter:
 )
 def test_filters(targeting: Targeting, filters: list[Filter]) -> None:
     """Each kind becomes a filter on its key field: any of what is meant, none of what is excluded."""
-    found = report_filters(targeting, SLICER, LISTS)
-    assert (list(found.filters), found.left_out) == (filters, ())
+    report = report_filters(targeting, SLICER, LISTS)
+    assert (list(report.filters), report.left_out) == (filters, ())
 
 
 def test_media_type() -> None:
@@ -98,8 +98,8 @@ def test_media_type() -> None:
 )
 def test_what_is_left_out(targeting: Targeting, sentence: str) -> None:
     """What filters can't say is left out of them, and named."""
-    found = report_filters(targeting, SLICER, LISTS)
-    assert (found.filters, found.left_out) == ((), (sentence,))
+    report = report_filters(targeting, SLICER, LISTS)
+    assert (report.filters, report.left_out) == ((), (sentence,))
 
 
 def test_media_type_left_out() -> None:
@@ -122,8 +122,8 @@ def test_long_names_of_key_fields() -> None:
     }
     versions = ("bid_context_wrapper.user.agent.os.version", "bid_context_wrapper.user.agent.device.model")
     slicer = Slicer(key_fields=tuple(KeyField(name=name) for name in (*versions, *names.values())))
-    found = {kind.name: field.name for kind in KINDS if (field := key_field(kind, slicer))}
-    assert found == names
+    names_by_kind = {kind.name: field.name for kind in KINDS if (field := key_field(kind, slicer))}
+    assert names_by_kind == names
 
 
 def test_figures_of_a_targeting(deals_home: Path) -> None:

@@ -44,18 +44,18 @@ def test_a_template_has_no_dates_and_no_contact() -> None:
     """All of the form is kept, but for start, end, time zone and the contacts, also those of single deals."""
     body = templates.body_of(FULL)
     assert "b.example" not in str(body)
-    found, missing = templates.draft_of(body, {1: Seat(id=1), 2: Seat(id=2)})
+    fields, missing = templates.draft_of(body, {1: Seat(id=1), 2: Seat(id=2)})
     own = replace(FULL.seats[2], own=own_terms(False, 1, "5", ""))
-    kept = FULL.with_(end_date="", start_date=found["start_date"])
+    kept = FULL.with_(end_date="", start_date=fields["start_date"])
     terms = {**FULL.terms, "contact_email": ""}
-    assert found == replace(kept, terms=terms, seats={1: FULL.seats[1], 2: own}, zone=found.zone)
-    assert (missing, found["start_date"] != FULL["start_date"]) == (0, True)
+    assert fields == replace(kept, terms=terms, seats={1: FULL.seats[1], 2: own}, zone=fields.zone)
+    assert (missing, fields["start_date"] != FULL["start_date"]) == (0, True)
 
 
 def test_seats_that_the_person_does_not_see_are_left_out() -> None:
     """A shared template names no seat that the person who opens it may not see; how many is said."""
-    found, missing = templates.draft_of(templates.body_of(FULL), {2: Seat(id=2)})
-    assert (list(found.seats), missing) == ([2], 1)
+    fields, missing = templates.draft_of(templates.body_of(FULL), {2: Seat(id=2)})
+    assert (list(fields.seats), missing) == ([2], 1)
 
 
 def test_a_template_that_can_not_be_read() -> None:

@@ -179,7 +179,7 @@ def test_without_an_answer(deals: Deals, actions: BulkActions, monkeypatch: pyte
     assert [failure.is_open for failure in plan.failures] == [True, True]
     monkeypatch.setattr(deals, "change_each", change)
     undo = ready(deals, actions)
-    assert {one.key[1]: one.note for one in undo.changes} == {1: "", 2: "It is as it was before."}
+    assert {change.key[1]: change.note for change in undo.changes} == {1: "", 2: "It is as it was before."}
     finish(undo, deals)
     assert active(deals) == dict.fromkeys((1, 2, 3, 4), True)
 
@@ -295,8 +295,8 @@ def test_who_sees_and_undoes_what(store: BulkActions) -> None:
     store.record("Paused").add([ROW])
     bob = Person("bob", "Bob", None, "manager", deals=DealsGrant("write", frozenset({3})))
     of(store, bob).record("Resumed").add([ROW])
-    assert [one.who for one in store.recent()] == ["bob", "ada"]
-    assert [one.who for one in of(store, bob).recent()] == ["bob"]
+    assert [action.who for action in store.recent()] == ["bob", "ada"]
+    assert [action.who for action in of(store, bob).recent()] == ["bob"]
     later = replace(bob, added=dt.datetime.now(dt.UTC) + dt.timedelta(hours=1))
     assert of(store, later).recent() == [], "an earlier person of that name did it"
     assert of(store, ADA, service="https://deals.example").recent() == []
@@ -319,14 +319,14 @@ def test_retention(store: BulkActions, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [replace(ROW, key=("demand_deals", number)) for number in range(1, 11)]
     for _ in range(3):
         store.record("Paused").add(rows)
-    assert [one.number for one in store.recent()] == [3, 2, 1]
+    assert [action.number for action in store.recent()] == [3, 2, 1]
     store.record("Resumed").add([ROW])
-    assert [one.number for one in store.recent()] == [4, 3, 2]
+    assert [action.number for action in store.recent()] == [4, 3, 2]
     old = dt.datetime.now(dt.UTC) - dt.timedelta(days=31)
     table = bulk_actions.bulk_actions
     with store.engine.begin() as connection:
         connection.execute(update(table).where(table.c.id == 3).values(at=old))
-    assert [one.number for one in store.recent()] == [4, 2]
+    assert [action.number for action in store.recent()] == [4, 2]
     for _ in range(4):
         store.record("Paused").add([ROW])
     with store.engine.begin() as connection:
