@@ -61,7 +61,7 @@ def asked(page: Page) -> dict[str, str]:
 
 def answer(page: Page) -> dict[str, Any]:
     """The figures that the route gives for the question of the URL."""
-    found: dict[str, Any] = page.evaluate(
+    parts: dict[str, Any] = page.evaluate(
         """async ({project, slicer, ...params}) => {
             const body = JSON.stringify({project, slicer, params, locale: navigator.language})
             const answer = await fetch(new URL("overview/answer", trancheServer), {method: "POST", body})
@@ -69,18 +69,20 @@ def answer(page: Page) -> dict[str, Any]:
         }""",
         asked(page),
     )
-    return found
+    return parts
 
 
 def expect_answer(page: Page) -> None:
     """The figures and tables on the screen are those of the URL's question."""
-    found = answer(page)
-    assert page.locator(".fig-value").all_inner_texts() == [one["text"] for one in found["head"]["figures"]]
+    parts = answer(page)
+    assert page.locator(".fig-value").all_inner_texts() == [
+        headline["text"] for headline in parts["head"]["figures"]
+    ]
     shown = page.locator(".panel.cards tbody tr").evaluate_all(
         "rows => rows.map(row => [...row.querySelectorAll('.value')].map(value => value.textContent))"
     )
     assert shown == [
-        [cell["text"] for cell in row["cells"]] for table in found["cards"] for row in table["rows"]
+        [cell["text"] for cell in row["cells"]] for table in parts["cards"] for row in table["rows"]
     ]
 
 
@@ -301,7 +303,9 @@ def test_the_tab_in_sight_alone_is_asked(overview: Page) -> None:
     asked_parts: list[list[str]] = []
     overview.on(
         "request",
-        lambda one: "overview/answer" in one.url and asked_parts.append(one.post_data_json.get("parts")),
+        lambda request: (
+            "overview/answer" in request.url and asked_parts.append(request.post_data_json.get("parts"))
+        ),
     )
     overview.get_by_role("button", name="Split", exact=True).click()
     quiet(overview)
