@@ -41,6 +41,7 @@ from lib.people import Person
 from lib.reporting.models import AudienceQuery
 from lib.reporting.service import ReportingService
 from lib.serving import connect
+from lib.serving.front import server
 from lib.settings import Settings
 from lib.slicers.definition.file import parse_definition
 
@@ -143,6 +144,7 @@ def _questions(path: Path, rows: int, home: Path, over_http: bool) -> Iterator[s
     import_rows(path, home)
     duck = in_memory(path)
     settings = Settings(home=home, answers_megabytes=0, throttle_questions=10**9)
+    server.tune_allocator()
     resources = connect.installation(settings)
     gc.collect()
     gc.freeze()  # as app.py does

@@ -8,9 +8,9 @@ from conftest import ROOT
 
 PROGRAM = """
 import ctypes, threading
-from lib.serving.front.server import few_arenas
+from lib.serving.front.server import tune_allocator
 
-few = {few} and few_arenas()
+few = {few} and tune_allocator()
 libc = ctypes.CDLL(None)
 libc.malloc.restype = ctypes.c_void_p
 libc.malloc_info.argtypes = [ctypes.c_int, ctypes.c_void_p]
@@ -34,7 +34,7 @@ libc.fclose(file)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the C library is another one here")
-def test_threads_share_few_arenas() -> None:
+def test_threads_share_tune_allocator() -> None:
     """However many threads allocate, they share two arenas instead of having one each."""
 
     def arenas(few: bool) -> int:

@@ -14,7 +14,7 @@ from os import SEEK_END
 from typing import IO, Annotated, Any, Literal, TypeVar
 
 import orjson
-from fastapi import APIRouter, Depends, Header, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from starlette.types import Receive, Scope, Send
@@ -204,19 +204,10 @@ class _AuthorizedCall:
             piece = await asyncio.wrap_future(turn)
 
 
-async def _api(request: Request) -> ReportingApi:
+def _api(request: Request) -> ReportingApi:
+    """What answers; handlers look it up, as FastAPI takes longer to resolve a dependency than to route."""
     api: ReportingApi = request.app.state.reporting
     return api
-
-
-Api = Annotated[ReportingApi, Depends(_api)]
-
-
-async def _admit(request: Request, api: Api) -> _AuthorizedCall:
-    return await api.admit(request)
-
-
-AuthorizedCall = Annotated[_AuthorizedCall, Depends(_admit)]
 
 
 @router.post(
@@ -225,9 +216,9 @@ AuthorizedCall = Annotated[_AuthorizedCall, Depends(_admit)]
     openapi_extra=body(SlicersRequest, {"mine": ("All of mine", {"token": WHERE["token"]})}),
     response_description="Project and name of each",
 )
-async def slicers(request: Request, api: Api) -> Slicers:
+async def slicers(request: Request) -> Slicers:
     """An extension of ours: the specification has no list of slicers."""
-    pairs = await api.slicers(await request.body())
+    pairs = await _api(request).slicers(await request.body())
     names = [SlicerName(project_name=project, slicer_name=name) for project, name in pairs]
     return Slicers(status="success", slicers=names)
 
@@ -238,13 +229,14 @@ async def slicers(request: Request, api: Api) -> Slicers:
     openapi_extra=_query(InfoQuery, {"slicer": ("A slicer", {})}),
     responses={200: {"description": "The slicer", "model": Slicer}},
 )
-async def info(call: AuthorizedCall) -> Response:
+async def info(request: Request) -> Response:
     """Time zone, dates, key fields, data fields and audience sources.
 
     `extensions` is our own: what this service supports beyond the specification. Of these, fields of this
     answer are `engine`, `as_of`, a data field's `polarity`, a field's `role`, and `restrictions`: filters
     that every question of this caller has beside its own.
     """
+    call = await _api(request).admit(request)
     slicer = await call.result(lambda: call.service.info(call.request, call.deadline))
     # The info response; only key fields with a `link` have that field (specification, Info), only fields
     # with a role have theirs, and only who sees some of the rows is told which.
@@ -289,11 +281,10 @@ async def info(call: AuthorizedCall) -> Response:
         }
     },
 )
-async def audience(
-    call: AuthorizedCall, accept: Annotated[str, Header(include_in_schema=False)] = ""
-) -> Response:
+async def audience(request: Request) -> Response:
     """As JSON, or as a stream of Arrow for whoever accepts it."""
-    if as_arrow.MEDIA_TYPE in accept:
+    call = await _api(request).admit(request)
+    if as_arrow.MEDIA_TYPE in request.headers.get("accept", ""):
         content = await call.result(
             lambda: as_arrow.encode(call.service.audience(call.request, call.deadline))
         )
@@ -316,13 +307,15 @@ async def audience(
     ),
     responses={200: {"description": "The file", "content": FILES}},
 )
-async def export(call: AuthorizedCall, api: Api) -> Response:
+async def export(request: Request) -> Response:
     """Never sampled.
 
     xlsx is an extension of ours, as are data_fields, own_fields, any_of, names of time zones, order_by,
     limit, offset, audience_key, full_digits (1: csv and tsv are not rounded) and escape_formulas (0:
     texts that a spreadsheet would run get no apostrophe); the elements of data_filters are ours.
     """
+    api = _api(request)
+    call = await api.admit(request)
     return await api.file_response(call, call.service.export)
 
 
@@ -347,13 +340,15 @@ async def export(call: AuthorizedCall, api: Api) -> Response:
         }
     },
 )
-async def records(call: AuthorizedCall, api: Api) -> Response:
+async def records(request: Request) -> Response:
     """An extension of ours: up to 1,000 records of the days and filters, in the order of `order_by`.
 
     They are those that questions of this caller count. Their columns are time, key fields and data
     fields; what is only counted (users, different values) is not shown, unless the definition of the
     slicer lists its column. With `export_format` they are a file.
     """
+    api = _api(request)
+    call = await api.admit(request)
     if "export_format" in call.request.fields:
         return await api.file_response(call, call.service.records_file)
     table = await call.result(lambda: call.service.records(call.request, call.deadline))

@@ -17,6 +17,7 @@ from lib.wire.request_ids import carry_id
 Result = TypeVar("Result")
 NOBODY = object()
 IDLE_SECONDS = 30.0
+SECONDS_UNWATCHED = 0.05  # most work is done by then, in less time than to watch for a disconnect
 Work = tuple["Future[Any]", Callable[[], Any]]
 
 
@@ -27,15 +28,19 @@ async def answer(work: "Future[Result]", receive: Receive, deadline: Deadline) -
     Over a socket that is a closed connection, embedded a closed or timed-out response.
     """
     result = asyncio.wrap_future(work)
-    disconnect = asyncio.ensure_future(wait_for_disconnect(receive))
-    either: set[asyncio.Future[Any]] = {result, disconnect}
     try:
-        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({result}, timeout=SECONDS_UNWATCHED)
+        if not result.done():
+            disconnect = asyncio.ensure_future(wait_for_disconnect(receive))
+            either: set[asyncio.Future[Any]] = {result, disconnect}
+            try:
+                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                disconnect.cancel()
         if not result.done():
             raise Abandoned("The caller is gone")
         return result.result()
     finally:
-        disconnect.cancel()
         if not result.done():
             deadline.abandon()
             result.cancel()

@@ -8,6 +8,7 @@ writes of the same rows as dictionaries, in a quarter of the time.
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -21,6 +22,7 @@ from pydantic import BaseModel
 from lib.reporting.answers import Audience, Precision, Total, Values
 from lib.slicers.digits import LARGEST_WHOLE
 
+FEW_CELLS = 512  # written one by one in less time than by columns
 CHUNK_CELLS = 120_000  # formatted at once: their texts fit into memory that is reused
 PIECE_BYTES = 1 << 18
 MISSING = (None, "")
@@ -284,11 +286,22 @@ def _rows(cells: Sequence[Cells], start: int, length: int) -> Iterator[bytes | m
         yield (length * last)[1:]
         return
     columns[0] = (last + columns[0][0], columns[0][1])  # the end of a row stands before the next
+    skip = len(last) + 1
+    if length * len(columns) <= FEW_CELLS:
+        contents = (
+            [
+                opens + orjson.dumps(cell)
+                for cell in (whole(column) if isinstance(column, np.ndarray) else column).tolist()
+            ]
+            for opens, column in columns
+        )
+        yield b"".join(chain.from_iterable(zip(*contents, strict=True)))[skip:] + last
+        return
     pieces = [
-        texts(opens, column) if isinstance(column, pa.Array) else numbers(opens, column)
+        numbers(opens, column) if isinstance(column, np.ndarray) else texts(opens, _texts(column))
         for opens, column in columns
     ]
-    skip, count = len(last) + 1, 1 + PIECE_BYTES * length // sum(column.nbytes for column in pieces)
+    count = 1 + PIECE_BYTES * length // sum(column.nbytes for column in pieces)
     for at in range(0, length, count):
         rows = pc.binary_join_element_wise(*(column.slice(at, count) for column in pieces), b"")
         size = int(np.frombuffer(rows.buffers()[1], np.int32)[len(rows)])
@@ -359,20 +372,20 @@ def _cells(audience: Audience) -> Iterator[Cells]:
         if audience.currencies is not None and name in audience.currencies:
             texts, is_missing = audience.currencies[name], audience.values[name].isna()
             for key, column in zip(CURRENCY, (texts.mask(is_missing), texts.where(is_missing)), strict=True):
-                yield b',"%b":' % key.encode(), _texts(column)
+                yield b',"%b":' % key.encode(), column
         yield b"}", None
     yield b"]", None
     yield from _list(b',"name":[', audience.names)
     if audience.descriptions is not None:
         yield from _list(b',"description":[', audience.descriptions)
     if audience.confidence_range is not None:
-        yield b',"confidence_range":', _texts(audience.confidence_range)
+        yield b',"confidence_range":', audience.confidence_range
 
 
 def _list(opens: bytes, columns: pd.DataFrame) -> Iterator[Cells]:
     yield opens, None
     for index, (_, texts) in enumerate(columns.items()):
-        yield b"," if index else b"", _texts(texts)
+        yield b"," if index else b"", texts
     yield b"]", None
 
 
