@@ -137,7 +137,8 @@ def _guess_role(
     if pa.types.is_boolean(values.type):
         return ColumnGuess(name, True, {}, "true or false")
     if problem:
-        return ColumnGuess(name, True, {}, f"text: {problem}")
+        doubt = "if this is a figure, write its numbers in one way, a currency in a column of its own"
+        return ColumnGuess(name, True, {}, f"text: {problem}", doubt)
     if marks.unit == DURATION and column_names.sounds_like_clock(name):
         return _text_column(name, present)
     return _guess_texts(name, present, marks, pa.types.is_floating(values.type))
@@ -157,7 +158,7 @@ def _guess_texts(name: str, present: pa.Array, marks: Marks, is_float: bool) -> 
     is_duration = marks.unit == DURATION and not strange
     # A code may have marks in it: version 10.1, or the list 48,57 in `tag_ids`.
     is_code = column_names.is_version(name) or (column_names.is_id(name) and not column_names.is_mean(name))
-    no_amount = "^0[0-9]|[0-9][.,][0-9]" if is_code else "^0[0-9]"
+    no_amount = "^0[0-9]|[0-9][.,][0-9]" + ("" if is_float else "|[eE]") if is_code else "^0[0-9]"
     has_codes = pc.any(pc.match_substring_regex(present, no_amount)).as_py()
     if not is_duration and (strange > STRANGE_SHARE or has_codes):
         return _text_column(name, present)
@@ -186,9 +187,10 @@ def _number_column(name: str, values: Floats, marks: Marks) -> ColumnGuess:
         return ColumnGuess(name, True, {"type": "int"}, _BEYOND)
     if column_names.is_id(name) and not column_names.is_mean(name):
         return ColumnGuess(name, True, {"type": "int"}, "whole numbers, named like a code")
-    is_named = _is_named_number(name)
-    if is_named or column_names.counts_people(name) or (values < 0).any():
-        return _data_column(name, values, "whole numbers, named like an amount" if is_named else "numbers")
+    is_amount = column_names.is_amount(name) and not column_names.is_mean(name)
+    if _is_named_number(name) or column_names.counts_people(name) or (values < 0).any():
+        named = ", named like an amount" if is_amount else ""
+        return _data_column(name, values, f"whole numbers{named}")
     different = len(np.unique(values))
     is_code = column_names.may_be_code(name)
     if not values.any() and not is_code:
@@ -248,7 +250,7 @@ def _aggregate(name: str, values: Floats, marks: Marks) -> tuple[str, str]:
         return "sum", "added up, so whoever is in several rows counts several times"
     if has_fraction and is_share and not column_names.is_amount(name):
         return "mean", "averaged, as all values are from 0 to 1; if they add up, leave out the aggregate"
-    if column_names.is_amount(name):
+    if column_names.is_amount(name) and name.lower() != "value":
         return "sum", ""
     return "sum", "added up, although its name says nothing; if these are rates, write aggregate: mean"
 
@@ -263,7 +265,9 @@ def _text_column(name: str, present: pa.Array) -> ColumnGuess:
         return ColumnGuess(name, True, {}, "text; if these are users, make it an audience source")
     different = present.unique()
     totals = [text for text in different.slice(0, 10_000).to_pylist() if is_total(text)]
-    warning = f"; WARNING: rows of '{totals[0]}' count beside those that they add up" if totals else ""
+    warning = (
+        f"; WARNING: rows of '{totals[0]}' count beside others: twice, if they are totals" if totals else ""
+    )
     reason = f"text, {len(different):,} different in {len(present):,} rows{warning}"
     return ColumnGuess(name, True, {}, reason, _encoding_doubt(different))
 
@@ -282,6 +286,7 @@ def _list_doubt(name: str, values: pa.Array) -> str:
 _NEARLY_A_NUMBER = r"^[^\pL\pN<>~]{0,4}[0-9][0-9,' ]*(?:[.,][0-9]+)?[^\pL\pN<>~]{0,4}$"
 _METRIC_NAMES = {
     "metric", "metrics", "measure", "measures", "kpi", "indicator", "kennzahl", "metrik", "metrica",
+    "variable",
 }  # fmt: skip
 
 
@@ -295,11 +300,8 @@ def _text_doubt(name: str, values: pa.Array, present: pa.Array) -> str:
     if (0.5 <= share < 1 or (share < 1 and _is_named_number(name))) and not column_names.is_id(name):
         example = present.filter(pc.invert(is_number))[0]
         return f"text, as '{example}' is no number; if this is a figure, write it as one"
-    if (
-        len(split := column_names.split_words(name)) == 1
-        and split[0] in _METRIC_NAMES
-        and len(different) <= _FEW
-    ):
+    words = {*column_names.split_words(name)} - {"name", "names"}
+    if len(words) == 1 and words <= _METRIC_NAMES and len(different) <= _FEW:
         names = ", ".join(different.slice(0, 3).to_pylist())
         return f"rows of different metrics ({names}) are added up together: make a column of each"
     empty = len(values) - len(present)

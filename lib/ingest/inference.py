@@ -26,6 +26,7 @@ from lib.slicers.definition import TIME, Definition
 from lib.slicers.definition.reading import MISSING, TimeColumn
 from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.wire.errors import ImportRefused, UnknownName
+from lib.wire.text import count_of
 
 Floats = npt.NDArray[np.float64]
 SAMPLE_ROWS, FEWEST_ROWS = 50_000, 500
@@ -375,5 +376,5 @@ def _word_notes(columns: Mapping[str, pa.Array], missing: pa.Array) -> list[str]
     for name, values in columns.items():
         if cells.is_text(values.type):
             counts = values.filter(pc.is_in(values, value_set=missing)).value_counts().to_pylist()
-            notes[name] = [f"{part['values']!r} {part['counts']:,} times" for part in counts]
+            notes[name] = [f"{part['values']!r} {count_of(part['counts'], 'time')}" for part in counts]
     return [f"Read as missing in '{name}': {', '.join(words)}." for name, words in notes.items() if words]

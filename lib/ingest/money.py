@@ -94,7 +94,8 @@ def _with_scale(
 def with_currencies(guesses: Sequence[ColumnGuess], columns: Mapping[str, pa.Array]) -> list[ColumnGuess]:
     """The guesses, money with its currency: a code in its name, or the column that tells it.
 
-    Of several such columns it is the one that shares most words with the name, else the first.
+    Of several such columns it is the one that shares most words with the name; where two share as many, the
+    first is a guess.
     """
     keys = [guess.column for guess in guesses if guess.is_key and _has_codes(guess, columns)]
     return [_in_currency(guess, keys) for guess in guesses]
@@ -120,6 +121,13 @@ def _in_currency(guess: ColumnGuess, keys: Sequence[str]) -> ColumnGuess:
             return guess._replace(options=guess.options | {"currency": code}).with_note(f"in {code}")
     if not keys:
         return guess
-    words = set(column_names.split_words(guess.column))
-    key = max(keys, key=lambda name: len(words & set(column_names.split_words(name))))
-    return guess._replace(options=guess.options | {"currency": key}).with_note(f"in the currency of {key}")
+    # Cut words too: `Cost (Adv Currency)`. "Currency" says nothing about which, nor does a short word.
+    words = {word for word in column_names.split_words(guess.column) if len(word) > 2} - _CURRENCY
+    shared = {
+        key: sum(part.startswith(tuple(words)) for part in column_names.split_words(key)) for key in keys
+    }
+    key, *others = sorted(keys, key=lambda key: -shared[key])
+    guess = guess._replace(options=guess.options | {"currency": key})
+    if others and shared[others[0]] == shared[key] and not guess.doubt:
+        return guess._replace(doubt=f"in the currency of {key}, though {others[0]} may be its column too")
+    return guess.with_note(f"in the currency of {key}")

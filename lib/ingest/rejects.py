@@ -146,7 +146,8 @@ class Ending:
         """The file ends here: what waits is below the table, if there was one."""
         for reject in self._waiting:
             below = reject.at_end if self._has_rows else None
-            self._refuse(reject._replace(reason=below) if below else reject)
+            value = "" if reject.reason == WRONG_WIDTH else reject.value  # the text itself is shown instead
+            self._refuse(reject._replace(reason=below, value=value) if below else reject)
         self._waiting = []
 
 

@@ -133,13 +133,14 @@ class DelimitedText:
         good[[misfit.position for misfit in misfits]] = False
         rest = records.keep(good) if misfits else records
         for misfit in misfits:
-            value = f"{misfit.cells} instead of {len(self._names)}"
             # Whether a line has fewer cells than rows have, and begins with words.
             cells = misfit.text.strip().split(self._delimiter)
             below = BELOW if (len(cells) < len(self._names) and not is_value(cells[0].strip('"'))) else None
             is_sum = any(is_total(cell.strip('"')) for cell in cells)
-            line = int(records.lines[misfit.position])
-            ending.refuse(Reject(line, TOTAL if is_sum else WRONG_WIDTH, value, misfit.text, below))
+            reason, value = TOTAL, ""
+            if not is_sum:
+                reason, value = WRONG_WIDTH, f"{misfit.cells} instead of {len(self._names)}"
+            ending.refuse(Reject(int(records.lines[misfit.position]), reason, value, misfit.text, below))
         if len(rest):
             ending.accept(int(rest.lines[-1]))
         return RawRows(

@@ -238,6 +238,9 @@ def test_rejects_are_counted_shown_and_kept(tmp_path: Path) -> None:
     assert "bad.csv, line 5: '5 instead of 4'" in answer.output
     (kept,) = (tmp_path / "home" / "rejects").iterdir()
     assert kept.name.startswith("auctions-") and str(kept) in answer.output
+    Path("below.csv").write_text(DAY + "Report of the day,agency\n")
+    assert "below.csv, line 4: 'Report of the day,agency'" in run("below.csv", "--replace").output
+    assert run("day.csv", "--replace").exit_code == 0
     allowed = run("bad.csv", "--replace", "--max-rejects", "50%", "--rejects", "mine.csv")
     assert allowed.exit_code == 0 and "2 rows can't be read" in allowed.output
     assert len(Path("mine.csv").read_text().splitlines()) == 3 and imps() == [1, 2]

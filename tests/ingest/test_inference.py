@@ -104,7 +104,7 @@ def test_prices_and_rates_are_averaged(place: Place, name: str, values: list[flo
     kind, field_guess = field(place, name, values)
     assert (kind, field_guess["aggregate"]) == ("data", "mean")
     (guess,) = infer(reader(place.folder / "a.csv")).columns
-    assert "a price or a rate, so it is averaged" in guess.reason
+    assert "a price or a rate, so it is averaged" in guess.reason and "amount" not in guess.reason
 
 
 def test_rows_that_add_up_others_are_warned_of(place: Place) -> None:

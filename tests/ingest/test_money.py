@@ -63,6 +63,7 @@ def field(definition: Definition, name: str) -> DataFieldDefinition:
         ("cpm_usd", {}, "USD"),
         ("top_bid_eur", {"currency": CODES}, "EUR"),
         ("Revenue (Partner)", {"Advertiser Currency": CODES, "Partner Currency": CODES}, "Partner Currency"),
+        ("Cost (Adv Currency)", {"Currency (partner)": CODES, "Advertiser ccy": CODES}, "Advertiser ccy"),
         ("eCPM", {"currency": CODES}, "currency"),
         ("Ausgaben", {"Währung": CODES}, "Währung"),
         ("Gasto", {"Moneda": CODES}, "Moneda"),
@@ -85,6 +86,15 @@ def test_money_knows_its_currency(
     """By a code in its name, else by a column that has codes and is named like one; nothing else has any."""
     definition = guessed(frame(**codes, **{column: AMOUNTS}), place)
     assert field(definition, column).currency == currency
+
+
+def test_two_columns_of_currencies_that_fit_alike_are_a_doubt(place: Place) -> None:
+    """Money whose name chooses none of them has the first, as a guess; where it chooses one there is none."""
+    codes = {"Partner Currency": CODES, "Advertiser Currency": CODES}
+    definition = guessed(frame(**codes, **{"Media cost": AMOUNTS, "Partner cost": AMOUNTS}), place)
+    media = field(definition, "Media cost")
+    assert media.currency == "Partner Currency" and "though Advertiser Currency may be" in media.annotation
+    assert not field(definition, "Partner cost").annotation
 
 
 @pytest.mark.parametrize(

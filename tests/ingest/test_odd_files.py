@@ -347,6 +347,17 @@ def test_columns_that_are_no_quotients_are_none(place: Place) -> None:
         assert bool(field.annotation) == (formula is None)
 
 
+@pytest.mark.parametrize("name", ["frequency", "QualityScore", "attention_score", "floor_price"])
+def test_averages_of_rows_that_count_several_are_marked(place: Place, name: str) -> None:
+    """A price or score whose rows count many impressions each is averaged as a guess."""
+    scores = [1.5 + number % 7 for number in range(14)]
+    for impressions, is_guess in ((COUNTS, True), ([1.0] * 14, False)):
+        table = FORTNIGHT[["day"]].assign(Impressions=impressions, **{name: scores})
+        definition = infer(readers(place.file("a.csv", csv(table)))[0]).definition
+        (field,) = (field for field in definition.data_fields if field.name == name)
+        assert (field.aggregate, "each row counting the same" in field.annotation) == ("mean", is_guess)
+
+
 @pytest.mark.parametrize(
     "name", ["Avg. CPC", "Conv. value", "Cost / conv.", "Impr.", "All conv.", "v1.2", "Avg.CPC", "conv.value"]
 )

@@ -302,15 +302,18 @@ DOUBTS = [
     ("Search impr. share", ["< 10%", *(f"{n}.5%" for n in range(13))], "'< 10%' is no number"),
     ("spend", [f"{n}.50 CR" for n in range(14)], "'0.50 CR' is no number"),
     ("metric", ["imps", "spend"] * 7, r"different metrics \(imps, spend\) are added up"),
+    ("metric_name", ["imps", "spend"] * 7, r"different metrics \(imps, spend\) are added up"),
+    ("Measure Names", ["imps", "spend"] * 7, r"different metrics \(imps, spend\) are added up"),
+    ("variable", ["imps", "spend"] * 7, r"different metrics \(imps, spend\) are added up"),
+    ("spend", ["€1.50", "$2.50"] * 7, "a currency in a column of its own"),
+    ("value", [3.25 + n for n in range(14)], "although its name says nothing"),
     ("group", ["a", *[None] * 6, "b", *[None] * 6], "each stands for the rows below it"),
 ]
 
 
 @pytest.mark.parametrize(("name", "values", "sentence"), DOUBTS)
-def test_a_doubtful_column_of_texts_says_why(
-    place: Place, name: str, values: list[object], sentence: str
-) -> None:
-    """A column that is text only because of some values, or may stand for more rows than its own, says so."""
+def test_a_doubtful_column_says_why(place: Place, name: str, values: list[object], sentence: str) -> None:
+    """A column says why it may be another: text because of some values, several metrics, or a bare value."""
     inference = infer(readers(place.file("a.csv", csv(FORTNIGHT.assign(**{name: values}))))[0])
     (doubt,) = (guess.doubt for guess in inference.columns if guess.column == name)
     assert pd.Series([doubt]).str.contains(sentence).all()
@@ -323,6 +326,8 @@ def test_columns_of_plain_texts_have_no_doubt(place: Place) -> None:
         "ip": [f"10.0.0.{n}" for n in range(14)],
         "ref": [f"0{n:03}" for n in range(14)],
         "promo": [None, "A", *[None] * 12],
+        "sku": ["1E5", "100000", *["2E5"] * 12],
     }
     inference = infer(readers(place.file("a.csv", csv(FORTNIGHT.assign(**texts))))[0])
     assert not [guess.doubt for guess in inference.columns if guess.column in texts and guess.doubt]
+    assert {guess.kind for guess in inference.columns if guess.column in texts} == {"key field (text)"}
