@@ -332,6 +332,11 @@ def test_what_is_copied_from_a_split_names_currencies(settings: Settings) -> Non
         )
     assert texts["account"].splitlines()[:2] == ['"Account","Spend, currency","Spend"', '"701","EUR",606.2']
     assert texts["currency_code"].splitlines()[:2] == ['"Currency code","Spend"', '"EUR",606.2']
+    query = AudienceQuery(**question(EUR, data_fields=("spend",), split_by=("account",)))
+    euros = answer_csv_text(
+        clients(settings).reporting.audience(query), fields, settings_slicer(settings), []
+    )
+    assert euros.splitlines()[:2] == ['"Account","Spend, EUR"', '"701",606.2']
 
 
 @pytest.mark.parametrize("direction", ["asc", "desc"])

@@ -229,17 +229,20 @@ def time_title(title: str, query: Selection, slicer: Slicer) -> str:
 
 
 def _data(field: DataField, audience: Audience) -> Iterator[FileColumn]:
-    """A column of figures; that of money has all digits of its currencies, and says why cells are empty.
+    """A column of figures; that of money has all digits of its currencies, and says which, or why not.
 
     Where its rows are in several, and no key field tells which, a column of currencies follows.
     """
     kind: Kind = "int" if field.display_type == "int" else "float"
     values, title, places = audience.values[field.name], field.description, field.display_precision
     texts = {*([] if audience.currencies is None else audience.currencies.get(field.name, ()))}
-    texts |= {audience.total.currencies.get(field.name, "")}
+    code = audience.total.currencies.get(field.name, "")
+    texts |= {code}
     places = max(places, *(MINOR_UNITS.get(text, 0) for text in texts))
     if reason := next((text for text in texts if SEVERAL in text), ""):
         title = f"{title} (empty where there are several{reason[reason.index(SEVERAL) :]})"
+    elif code and field.currency not in audience.names:
+        title = f"{title}, {code}"
     yield FileColumn(field.name, title, values, kind=kind, precision=places, role="data")
     if (codes := audience.row_currencies(field.name)) is not None:
         title = f"{field.description} (currency)"

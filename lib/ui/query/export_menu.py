@@ -102,6 +102,7 @@ def _keys(answer: Audience, slicer: Slicer) -> Iterator[tuple[str, list[str]]]:
 
 def _figures(answer: Audience, fields: Sequence[DataField]) -> Iterator[tuple[str, list[float | str]]]:
     for field in fields:
+        field = numbers.in_currency(field, answer.total.currencies.get(field.name, ""))
         title = numbers.title(field, with_unit=True)
         yield title, cells(answer.values[field.name].tolist())
         for side, bounds in _sides(answer, field.name):

@@ -126,3 +126,13 @@ def test_files_have_an_empty_cell(money: Caller) -> None:
     lines = [line.rsplit(",", 3) for line in text.splitlines()]
     assert ['"CH"', "1000", "", '""'] in lines and ['"DE"', "2010", "241.37", '"EUR"'] in lines
     assert ['"Total"', "5150", "", '""'] in lines
+
+
+@pytest.mark.parametrize(
+    ("split", "heads"), [("country", '"country","imps","spend, EUR"'), ("currency_code", None)]
+)
+def test_a_file_in_one_currency_names_it_in_its_header(money: Caller, split: str, heads: str | None) -> None:
+    """Where a filter leaves one currency, the header of its money says which, unless a column does."""
+    asked = PERIOD | {"split_by": [split], "data_fields": ["imps", "spend"]}
+    text = money.export(export_format="csv", filters=FILTERS[1], **asked).text
+    assert text.splitlines()[0] == (heads or '"currency_code","imps","spend"')
