@@ -314,7 +314,7 @@ EXPORTS = [
         "Ad server CPM and CPC revenue", "CPM Cost", "Bid cost", "CPC spend", "Revenue (CPM)", "Floor revenue",
         "Programmatic Guaranteed CPM spend", "CPM-Kosten", "Total CPM revenue"))),
     *(Export(f"price {number}.csv", f"Date:day; Line item:text; Impressions:sum; {name}:money", others={name: "mean"},
-              doubts=frozenset({name} & {"Cost per click", "Avg. spend"})) for number, name in enumerate((
+              doubts=frozenset({name})) for number, name in enumerate((
         "Revenue CPM", "CPM (Revenue)", "Bid", "Floor price", "Cost per click", "Avg. spend"))),
     *(Export(f"milestone {number}.csv", f"date:day; campaign:text; impressions:sum; {name}:sum") for number, name in enumerate((
         "video_watched_25_percent", "views_50pct", "Viewers at 50 pct", "Video viewed to 75%", "video_p100_watched_100_percent"))),

@@ -189,8 +189,8 @@ def _number_column(name: str, values: Floats, marks: Marks) -> ColumnGuess:
         return ColumnGuess(name, True, {"type": "int"}, "whole numbers, named like a code")
     is_amount = column_names.is_amount(name) and not column_names.is_mean(name)
     if _is_named_number(name) or column_names.counts_people(name) or (values < 0).any():
-        named = ", named like an amount" if is_amount else ""
-        return _data_column(name, values, f"whole numbers{named}")
+        reason = "whole numbers, named like an amount" if is_amount else "whole numbers"
+        return _data_column(name, values, reason)
     different = len(np.unique(values))
     is_code = column_names.may_be_code(name)
     if not values.any() and not is_code:

@@ -123,11 +123,11 @@ def _in_currency(guess: ColumnGuess, keys: Sequence[str]) -> ColumnGuess:
         return guess
     # Cut words too: `Cost (Adv Currency)`. "Currency" says nothing about which, nor does a short word.
     words = {word for word in column_names.split_words(guess.column) if len(word) > 2} - _CURRENCY
-    shared = {
+    ranks = {
         key: sum(part.startswith(tuple(words)) for part in column_names.split_words(key)) for key in keys
     }
-    key, *others = sorted(keys, key=lambda key: -shared[key])
+    key, *others = sorted(keys, key=lambda key: -ranks[key])
     guess = guess._replace(options=guess.options | {"currency": key})
-    if others and shared[others[0]] == shared[key] and not guess.doubt:
+    if others and ranks[others[0]] == ranks[key] and not guess.doubt:
         return guess._replace(doubt=f"in the currency of {key}, though {others[0]} may be its column too")
     return guess.with_note(f"in the currency of {key}")
