@@ -111,9 +111,9 @@ def over(
     Of these the answer has the days `days`, all by default. It is `now` on the clocks of the `zone`: the day
     is not over yet. Hours that these leave out are no buckets.
 
-    A bucket without a row is 0 for an additive field on a day that has data and that the filters of the
-    `query` let through, and unknown otherwise, as are hours that have not come, and all buckets of money in
-    several currencies.
+    A bucket without a row is 0 for an additive field on a day (an hour) that has data and that the filters of
+    the `query` let through, and unknown otherwise, as are hours that have not come, and all buckets of money
+    in several currencies.
     """
     axis = _axis(grain, period, days or period, now and now.date(), zone)
     row_of_name = {name: row for row, name in enumerate(audience.names[time_key_field(grain)])}
@@ -128,6 +128,8 @@ def over(
             days_with_data = time_filters.days(query, days or period, audience.total.dates)
         with_data = {name for day in days_with_data for name in buckets(grain, (day, day))}
         has_begun = np.array([now is None or start <= now for start in axis.starts], dtype=bool)
+        if query is not None and grain == "hour":
+            has_begun &= time_filters.passes(query, np.array(axis.starts, dtype="datetime64[h]"))
         values[(rows < 0) & has_begun & np.isin(axis.names, list(with_data))] = 0.0
     if audience.low is None or audience.high is None or field not in audience.low:
         return replace(axis, values=values)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lib.reporting import named_days, noise
+from lib.reporting import named_days, noise, time_filters
 from lib.reporting.answers import Audience, Estimate
 from lib.reporting.models import API_ROWS_LIMIT, AudienceQuery
 from lib.slicers.dates import Days
@@ -42,7 +42,8 @@ class FigureUnavailable(Exception):
 class FigureHistory:
     """The figures that an alert watches by their days, the earliest first and the one of now last.
 
-    `season` is how many of them a week has: 7 of single days, 1 of longer periods.
+    `season` is how many of them a week has: 7 of single days (fewer where filters leave weekdays out), 1 of
+    longer periods.
     """
 
     days: Sequence[Days]
@@ -100,16 +101,25 @@ def watch(query: AudienceQuery, field: str, slicer: Slicer, ask: Ask, weeks: int
     FigureUnavailable where there are no complete days, or no figure.
     """
     days = complete_days(query, slicer)
+    if not (passing := time_filters.days(query, days)):
+        raise FigureUnavailable(f"The view's filters leave out {' to '.join(map(str, dict.fromkeys(days)))}.")
     now = ask(total_query(query, field, days)).total_of(field)
     if now.value is None:
         raise FigureUnavailable(_without_value(now))
     if days[0] == days[1] and weeks and DAY in {key_field.name for key_field in slicer.key_fields}:
         first = max(days[0] - weeks * WEEK, date.fromisoformat(slicer.first_date or days[0].isoformat()))
+        weekdays = {day.weekday() for day in time_filters.days(query, (first, days[0]))}
         span = [first + number * ONE for number in range((days[0] - first).days)]
+        span = [day for day in span if day.weekday() in weekdays]
         figures = _daily(query, field, span, ask) if span else []
-        return FigureHistory([*((day, day) for day in span), days], [*figures, now], season=7)
+        return FigureHistory([*((day, day) for day in span), days], [*figures, now], len(weekdays))
     periods = earlier(days, slicer, weeks)
-    figures = [ask(total_query(query, field, period)).total_of(field) for period in periods]
+    figures = [
+        ask(total_query(query, field, period)).total_of(field)
+        if len(time_filters.days(query, period)) == len(passing)
+        else Estimate(None)
+        for period in periods
+    ]
     return FigureHistory([*periods, days], [*figures, now])
 
 
@@ -183,10 +193,11 @@ def total_query(query: AudienceQuery, field: str, days: Days) -> AudienceQuery:
 
 
 def _daily(query: AudienceQuery, field: str, days: Sequence[date], ask: Ask) -> list[Estimate]:
-    """The figure of each of these days, by one question."""
+    """The figure of each of these days, by one question; unknown where filters leave the day out."""
     answer = ask(total_query(query, field, (days[0], days[-1])).model_copy(update={"split_by": (DAY,)}))
     figures = dict(zip(answer.names[DAY].astype(str).str[:10], answer.rows_of(field), strict=True))
     # A day with data and no row of the query has a sum of zero, and no ratio.
     without_row = Estimate(0.0 if field in answer.percents else None)
-    nothing = dict.fromkeys(answer.total.dates, without_row)
+    passing = time_filters.days(query, (days[0], days[-1]))
+    nothing = dict.fromkeys({*map(str, passing)} & {*answer.total.dates}, without_row)
     return [(nothing | figures).get(day.isoformat(), Estimate(None)) for day in days]

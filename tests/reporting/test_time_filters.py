@@ -50,12 +50,19 @@ CASES: dict[str, tuple[dict[str, Any], Callable[[pd.DatetimeIndex], Any]]] = {
     ),
     "a Monday or a site": ({"any_of": ((MONDAY, SITE),)}, lambda days: days.day > 0),
     "an hour": ({"filters": (on("hour_of_day", "equals", "09:00"),)}, lambda days: days.day > 0),
+    "hours of a day": (
+        {"filters": (on("hour", "begins with", "2026-11-03 1"),)}, lambda days: days == "2026-11-03"
+    ),
+    "an hour of no day": (
+        {"filters": (on("hour", "equals", "2026-11-03 10:00"), on("hour_of_day", "equals", "09:00"))},
+        lambda days: days.day < 0,
+    ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_days_that_filters_let_through(name: str) -> None:
-    """Filters on days and longer spans keep days, of all or of those with data; others keep every day."""
+    """Filters on times keep days of which an hour passes, of all or of those with data; others every day."""
     fields, passes = CASES[name]
     query = AudienceQuery.model_validate(
         {"project_name": "p", "slicer_name": "s", "start_date": "-7d", "end_date": "yesterday"} | fields

@@ -15,6 +15,7 @@ from lib.slicers import dates
 from lib.slicers.granularities import GRANULARITIES, Granularity
 from lib.slicers.models import Slicer
 from lib.wire.errors import BadRequest
+from lib.wire.filters import Filter
 
 TODAY = date(2026, 11, 21)
 FRESH = Slicer(first_date="2026-09-22", last_date="2026-11-21")
@@ -248,6 +249,22 @@ def test_hours_that_have_not_come_are_not_zero() -> None:
     )
     line = series.over(rows, "imps", "hour", (TODAY, TODAY), datetime.fromisoformat("2026-11-21T04:10"))
     np.testing.assert_array_equal(line.values, [7, 0, 9, 0, 0, *[np.nan] * 19])
+
+
+def test_hours_that_a_filter_leaves_out_are_not_zero() -> None:
+    """Under a filter on hours of the day those that pass are 0 without a row, all others unknown."""
+    rows = Audience(
+        names=pd.DataFrame({"granularity_hour": ["2026-11-21 02:00"]}),
+        values=pd.DataFrame({"imps": [9.0]}),
+        percents=pd.DataFrame({"imps": [9.0]}),
+        total=Total({}, 1, ("2026-11-21",)),
+    )
+    hours = Filter(name="granularity_hour_of_day", match="equals", value=("02:00", "03:00"))
+    query = AudienceQuery(
+        project_name="p", slicer_name="s", start_date="today", end_date="today", filters=(hours,)
+    )
+    line = series.over(rows, "imps", "hour", (TODAY, TODAY), query=query)
+    np.testing.assert_array_equal(line.values, [np.nan, np.nan, 9, 0, *[np.nan] * 20])
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,7 @@ from lib.serving import connect
 from lib.settings import Settings
 from lib.share.alerts.check import Verdict
 from lib.share.alerts.watch import Watch
+from lib.slicers import dates
 from lib.slicers.models import Slicer
 from lib.views import Alert, ViewStore
 from lib.wire.errors import BadRequest, Misconfigured
@@ -167,6 +168,44 @@ def test_a_week_is_held_against_weeks(own_home: Path, kept: Keeper, watch: Watch
     weeks = np.array(daily).reshape(-1, 7).sum(axis=1)
     assert (stored.low, stored.high) == pytest.approx(watched.usual(weeks[:-1].tolist()))
     assert stored.value == pytest.approx(weeks[-1]) and stored.state == "ok"
+
+
+def test_filters_on_weekdays_and_dates_leave_days_unknown(
+    own_home: Path, kept: Keeper, watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Looked at on each day of two weeks, Mondays are held against Mondays, and no other day is a zero."""
+    draw, first = np.random.default_rng(8), date(2026, 6, 1)
+    daily = np.tile([400, 90, 95, 80, 120, 60, 70], 20) * draw.normal(1, 0.03, 140)
+    daily = [float(round(value)) for value in daily]
+    daily[-7] = 900.0  # the last Monday
+    imported(own_home, daily, first + timedelta(days=len(daily) - 1))
+    monday, november = {"is.granularity_weekday": "1 Monday"}, {"is.granularity_month": "2026-10"}
+    for params in (monday, november | {"start": "-7d", "end": "yesterday"}):
+        for rule, bound in (("below", 50.0), ("changed", None)):
+            set_up(kept("manager"), rule, bound, **params)
+    for number in range(126, 140):
+        today = first + timedelta(days=number + 1)
+        monkeypatch.setattr(dates, "today", lambda timezone, now=None, today=today: today)
+        watch.look(later(60 * number))
+        below, changes, week_below, week_changes = sorted(
+            kept("manager").alerts.mine(), key=lambda one: one.view_id
+        )
+        is_monday = (today - timedelta(days=1)).weekday() == 0
+        left_out = f"The view's filters leave out {today - timedelta(days=1)}."
+        assert below.state != "firing" and (below.problem == "" if is_monday else below.problem == left_out)
+        assert changes.problem == below.problem
+        assert changes.state == ("firing" if number >= 133 else "ok")
+        mondays = daily[: number + 1 : 7]
+        if is_monday:
+            past = np.log(mondays[-17:-1])
+            assert np.log([changes.low, changes.high]).mean() == pytest.approx(past[-4:].mean())
+            assert (changes.low, changes.high) == pytest.approx(watched.usual(mondays[-17:-1]))
+            assert changes.value == below.value == mondays[-1]
+        in_october = [
+            daily[at] for at in range(number - 6, number + 1) if (first + timedelta(days=at)).month == 10
+        ]
+        assert week_below.value == pytest.approx(sum(in_october)) and week_below.state == "ok"
+        assert week_changes.state == "new" and "Too little to compare with" in week_changes.problem
 
 
 @pytest.mark.parametrize("daily", [[100.0] * 22 + [9000], [100.0] * 70 + [9000]])
