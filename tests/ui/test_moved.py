@@ -211,6 +211,22 @@ def test_where_everything_fell_alike(own_home: Path, visit: Callable[[Path], Vis
     assert not any(code in line for line in lines(desk) for code in ("US", "DE", "FR"))
 
 
+def test_the_cause_is_named_before_what_fell_alike(own_home: Path, visit: Callable[[Path], Visit]) -> None:
+    """One campaign is the cause: it leads, with its share, before the key fields in which all fell alike."""
+    rows = same_weeks()
+    # Each country has the same campaigns, so that each falls by the same share.
+    rows = pd.concat([rows.assign(**{"geo.country": code}) for code in ("US", "DE", "FR")], ignore_index=True)
+    is_now = rows["time"].dt.date > LAST_DAY - dt.timedelta(days=7)
+    before = rows.loc[is_now, "imps"].sum()
+    rows.loc[is_now & (rows["campaign_id"] == "5"), "imps"] *= 0.1
+    rows.loc[is_now & (rows["campaign_id"] == "3"), "imps"] *= 0.9  # a decoy
+    share = 100 * rows.loc[is_now & (rows["campaign_id"] == "5"), "imps"].sum() * 9
+    share /= before - rows.loc[is_now, "imps"].sum()
+    store(own_home, rows)
+    (line,) = (line for line in lines(visit(own_home)(lower="moved", field="imps")) if "alike" in line)
+    assert f"Campaign 5 explains {share:.1f} % of it. Country: all fell alike" in line
+
+
 def test_a_share_of_a_total_that_hardly_moved_is_none(own_home: Path, visit: Callable[[Path], Visit]) -> None:
     """Where a rise and a fall nearly cancel out, neither has a share of what is left of them."""
     rows = same_weeks()

@@ -43,33 +43,40 @@ def total_sentence(focus: Focus, movers: Moved) -> str:
     return f"{total} Nothing stands out of noise among {value_count}; smaller causes may be hidden in it."
 
 
-def alike(focus: Focus, movers: Moved) -> list[str]:
-    """A sentence that in some key fields all values changed alike, which names none of them; or nothing."""
-    ranges = [moves.alike for moves in movers.alike if moves.alike is not None]
-    if not ranges:
-        return []
-    names = ", ".join(filters.field(moves.name, focus.slicer) for moves in movers.alike)
-    ends = (min(low for low, _ in ranges), max(high for _, high in ranges))
-    verb = "rose" if movers.difference > 0 else "fell"
-    return [f"{names}: all {verb} alike ({' to '.join(dict.fromkeys(map(focus.numbers.change, ends)))})"]
+def sentences(focus: Focus, movers: Moved) -> list[str]:
+    """The change of the total; the value that explains it best; the key fields in which all changed alike."""
+    lines = [total_sentence(focus, movers)]
+    if movers.moves:
+        (name, (mover, *_)) = movers.moves[0].name, movers.moves[0].movers
+        value = f"{filters.field(name, focus.slicer)} {mover.words or mover.code or NOT_SET}"
+        share = share_of_change(movers, mover) if adds_up(movers) else None
+        explains = f"explains {focus.numbers.percent(share)} of it" if share is not None else "moved most"
+        lines.append(f"{value} {explains}.")
+    if ranges := [moves.alike for moves in movers.alike if moves.alike is not None]:
+        names = ", ".join(filters.field(moves.name, focus.slicer) for moves in movers.alike)
+        ends = (min(low for low, _ in ranges), max(high for _, high in ranges))
+        verb = "rose" if movers.difference > 0 else "fell"
+        change = " to ".join(dict.fromkeys(map(focus.numbers.change, ends)))
+        lines.append(f"{names}: all {verb} alike ({change}).")
+    return lines
 
 
 def notes(focus: Focus, movers: Moved) -> str:
     """Notes on the computation that a reader needs."""
     if movers.withheld:
         return ""
-    sentences = [_held_against(movers)]
+    parts = [_held_against(movers)]
     if isinstance(movers.kind, Ratio):
-        sentences.append("Mix: the value's share changed; rate: its own figure did; they add up.")
+        parts.append("Mix: the value's share changed; rate: its own figure did; they add up.")
     if isinstance(movers.kind, Formula):
-        sentences.append("A value contributes what leaving it out would change; these do not add up.")
+        parts.append("A value contributes what leaving it out would change; these do not add up.")
     if isinstance(movers.kind, Own):
-        sentences.append(f"{numbers.title(focus.field)} do not add up: each value's own change is shown.")
+        parts.append(f"{numbers.title(focus.field)} do not add up: each value's own change is shown.")
     if any(moves.is_overlapping for moves in movers.moves):
-        sentences.append("Fields with several values per record come last: their values overlap.")
+        parts.append("Fields with several values per record come last: their values overlap.")
     if len(focus.slicer.key_fields) > MOST_FIELDS:
-        sentences.append(f"Only the first {MOST_FIELDS} key fields were analyzed.")
-    return " ".join(sentences)
+        parts.append(f"Only the first {MOST_FIELDS} key fields were analyzed.")
+    return " ".join(parts)
 
 
 def change_text(focus: Focus, value: float) -> str:

@@ -137,7 +137,7 @@ def _movers(focus: Focus) -> Iterator[snapshots.Table]:
         return
     movers = moved.compute(focus)
     table = snapshot_table(rows.as_json(moved.table(focus, movers)), focus.numbers)
-    sentences = [moved.total_sentence(focus, movers), *moved.alike(focus, movers), moved.notes(focus, movers)]
+    sentences = [*moved.sentences(focus, movers), moved.notes(focus, movers)]
     yield snapshots.Table("What moved", "", table.columns, 2, table.rows, straight(" ".join(sentences)))
 
 

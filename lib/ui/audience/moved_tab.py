@@ -47,7 +47,7 @@ def movers_csv(focus: Focus, movers: Moved) -> str:
     days = numbers.days(*focus.comparison.before) if focus.comparison else ""
     rows: list[Sequence[object]] = [
         [f"Question: {export_menu.question(focus, ())}, compared with {days}"],
-        [f"What moved: {' '.join([moved.total_sentence(focus, movers), *moved.alike(focus, movers)])}"],
+        [f"What moved: {' '.join(moved.sentences(focus, movers))}"],
         [f"Precision: {moved.notes(focus, movers)}"],
         [*parts[:3], *(f"{unit}: {part}" for part in parts[3:]), *shares],
     ]
@@ -83,10 +83,7 @@ def draw(context: PageContext) -> None:
 def _draw(focus: Focus, movers: Moved) -> None:
     values = moved.rank(movers)
     with st.container(horizontal=True, vertical_alignment="center", key="moved_tools"):
-        st.markdown(
-            plain(" ".join([moved.total_sentence(focus, movers), *moved.alike(focus, movers)])),
-            width="stretch",
-        )
+        st.markdown(plain(" ".join(moved.sentences(focus, movers))), width="stretch")
         if values:
             menu = export_menu.open_menu(BLOCK)
             if menu is not None:
