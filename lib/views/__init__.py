@@ -1,6 +1,6 @@
 """People's own records: saved views, chosen leaderboards, notes on dates, alerts, mails, lists of deals."""
 
-from lib.views.boards import BOARD_PARTS, COLUMNS, Board, BoardCell, BoardPart
+from lib.views.boards import COLUMNS, Board, BoardCell, BoardPart
 from lib.views.deal_entries import DealLists, EntriesScope
 from lib.views.entries import NamedEntries
 from lib.views.models import (
@@ -22,7 +22,6 @@ from lib.views.subscriptions import Pace, Schedule, Subscription
 
 __all__ = [
     "ALERT_RULES",
-    "BOARD_PARTS",
     "COLUMNS",
     "LONGEST_NAME",
     "LONGEST_NOTE",

@@ -16,9 +16,10 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class BoardItem:
-    """A cell of a board with its view: project, slicer, name and parameters; without these it is missing.
+    """A cell of a board with its view: project, slicer, name and parameters; without these it is missing,
+    unless it is a text.
 
-    `part`, `width` and `card` are those of the cell.
+    `part`, `width`, `card`, `title` and `text` are those of the cell.
     """
 
     part: BoardPart
@@ -28,11 +29,13 @@ class BoardItem:
     slicer: str = ""
     name: str = ""
     params: Mapping[str, str] = field(default_factory=dict)
+    title: str = ""
+    text: str = ""
 
     @property
     def is_missing(self) -> bool:
         """Whether its view is deleted, or may not be seen."""
-        return not self.slicer
+        return not self.slicer and self.part != "text"
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class BoardCopy:
     @property
     def slicers(self) -> set[Pair]:
         """The slicers that it shows figures of."""
-        return {(item.project, item.slicer) for item in self.items if not item.is_missing}
+        return {(item.project, item.slicer) for item in self.items if item.slicer}
 
     def rename_slicer(self, pair: Pair, to: Pair) -> "BoardCopy":
         """The same after a slicer was renamed."""
@@ -72,7 +75,7 @@ def copy_board(board: Board, views: Mapping[int, SavedView], params: Mapping[str
     """A board with those of its views that its reader sees, and with other days and filters."""
     items = []
     for cell in board.cells:
-        item = BoardItem(cell.part, cell.width, cell.card)
+        item = BoardItem(cell.part, cell.width, cell.card, title=cell.title, text=cell.text)
         if (view := views.get(cell.view_id)) is not None:
             item = replace(
                 item, project=view.project, slicer=view.slicer, name=view.name, params=dict(view.params)

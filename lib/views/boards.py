@@ -10,11 +10,12 @@ from typing import Any, ClassVar, Literal, get_args
 from sqlalchemy import Row, Table, select
 
 from lib.views.entries import NamedEntries, SavedViews
-from lib.views.models import NamedEntry, SavedView, fitting
+from lib.views.models import LONGEST_NAME, LONGEST_NOTE, NamedEntry, SavedView, fitting
 from lib.views.tables import boards, saved_views
 from lib.wire.errors import BadRequest, UnknownName
+from lib.wire.text import readable_line
 
-BoardPart = Literal["headline", "chart", "leaderboard", "table"]
+BoardPart = Literal["headline", "chart", "leaderboard", "table", "text"]
 BOARD_PARTS: tuple[BoardPart, ...] = get_args(BoardPart)
 COLUMNS, MOST_CELLS = 4, 24
 
@@ -23,20 +24,29 @@ COLUMNS, MOST_CELLS = 4, 24
 class BoardCell:
     """A cell: a saved view, the part of it that is drawn, and over how many of the four columns.
 
-    `card` is the key field of a leaderboard; empty: the view's first. BadRequest, or UnknownName for a part,
-    where that can't be.
+    `card` is the key field of a leaderboard; empty: the view's first. Without an own `title` a cell is called
+    by what it shows. One of part `text` has no view, but a title, a `text` of one paragraph, or both.
+    BadRequest, or UnknownName for a part, where that can't be.
     """
 
-    view_id: int
+    view_id: int = 0
     part: BoardPart = "headline"
     width: int = 2
     card: str = ""
+    title: str = ""
+    text: str = ""
 
     def __post_init__(self) -> None:
         if self.part not in BOARD_PARTS:
             raise UnknownName("part", self.part, BOARD_PARTS)
         if not 1 <= self.width <= COLUMNS:
             raise BadRequest(f"A cell is one to {COLUMNS} columns wide")
+        for name, longest in (("title", LONGEST_NAME), ("text", LONGEST_NOTE)):
+            value = getattr(self, name).strip()
+            line = readable_line(value, f"The {name}", longest) if value else ""
+            object.__setattr__(self, name, line)
+        if self.part == "text" and not (self.title or self.text):
+            raise BadRequest("Type a heading or a text")
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,9 +153,9 @@ OWN_GROUP: dict[str, Act] = {
     "filter_any_0_remove_1": press, "filter_any_0_remove_0": press, "filter_any_0_remove_[2-9]": ALIKE,
 }  # fmt: skip
 ARRANGED: dict[str, Act] = {
-    **{f"board_1_[0-9]_[0-9]+_{part}.*": press for part in ("part", "width", "card")},
-    **{f"board_1_[0-9]_[0-9]+_{act}": press for act in ("arrow_forward", "close")},
-    "board_1_[1-9]_[0-9]+_arrow_back": press,
+    **{f"board_1_[0-9]_[0-9]+_{part}.*": press for part in ("part", "width", "card", "close")},
+    "board_1_[0-9]_[0-9]+_title.*": typed("Ours"),
+    "board_[12]_tiles/button": press,
     "FormSubmitter-board_[12]_add.*": press,
 }
 ADD, ADD_FIELD = ".st-key-filter_add button", ".st-key-filter_add_field input"
@@ -611,8 +611,9 @@ SCENES: dict[str, Scene] = {
         "boards?board=1",
         {
             **ARRANGED,
-            "board_1_0_[0-9]+_arrow_back": "The first cell has none before it.",
+            "board_[12]_tiles/handle": "tests/browser/test_boards.py",
             "board_[12]_(view|part)": press,
+            "board_[12]_(heading|text)_.*": typed("A heading", "Tab"),
             "board_arrange": press,
         },
         opens=(".st-key-board_arrange button",),

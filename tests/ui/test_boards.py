@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import boards
@@ -159,16 +160,16 @@ def test_days_are_chosen_and_stored(signed_in: Desk, kept: Keeper) -> None:
 
 
 def test_a_board_is_arranged_with_the_keyboard(signed_in: Desk, kept: Keeper) -> None:
-    """Cells are moved, changed, removed and added by buttons and fields alone; it is stored at once."""
-    board = make(kept, ("headline", 4, ""), ("chart", 2, ""))
-    first, second = (cell.view_id for cell in board.cells)
+    """Cells are changed, named, removed and added by buttons and fields alone; it is stored at once."""
+    board = make(kept, ("chart", 2, ""), ("headline", 4, ""))
+    second, first = (cell.view_id for cell in board.cells)
     desk = signed_in(board=str(board.id))
     desk.button(key="board_arrange").click().run()
-    desk.button(key=f"board_{board.id}_0_{first}_arrow_forward").click().run()
-    assert [cell.view_id for cell in kept("manager").boards.all()[0].cells] == [second, first]
     desk.selectbox(key=f"board_{board.id}_0_{second}_width_2").select(3).run()
     desk.selectbox(key=f"board_{board.id}_0_{second}_part_chart").select("table").run()
-    assert kept("manager").boards.all()[0].cells[0] == BoardCell(second, "table", 3)
+    title = next(field for field in desk.text_input if field.key.startswith(f"board_{board.id}_0_"))
+    title.set_value("  What *we* sold ").run()
+    assert kept("manager").boards.all()[0].cells[0] == BoardCell(second, "table", 3, title="What *we* sold")
     desk.button(key=f"board_{board.id}_1_{first}_close").click().run()
     desk.selectbox(key=f"board_{board.id}_view").select(first)
     desk.selectbox(key=f"board_{board.id}_part").select("leaderboard")
@@ -176,6 +177,51 @@ def test_a_board_is_arranged_with_the_keyboard(signed_in: Desk, kept: Keeper) ->
     add.click().run()
     assert kept("manager").boards.all()[0].cells[1] == BoardCell(first, "leaderboard", 1)
     assert not desk.exception
+
+
+def test_a_text_stands_among_the_cells(signed_in: Desk, kept: Keeper) -> None:
+    """A heading and a text are a cell, whose marks stay texts; one without either is refused."""
+    board = make(kept, ("headline", 4, ""))
+    desk = signed_in(board=str(board.id))
+    desk.button(key="board_arrange").click().run()
+
+    def add(heading: str, text: str) -> None:
+        desk.text_input(key=f"board_{board.id}_heading_1").set_value(heading)
+        desk.text_input(key=f"board_{board.id}_text_1").set_value(text)
+        next(button for button in desk.button if button.key.endswith("_add_text-Add")).click().run()
+
+    add("", " ")
+    assert [error.value for error in desk.error] == ["Type a heading or a text."]
+    add("Pacing *first*", "Then <b>[prices](http://x.example)</b>")
+    text = BoardCell(0, "text", 4, "", "Pacing *first*", "Then <b>[prices](http://x.example)</b>")
+    assert kept("manager").boards.all()[0].cells[1] == text
+    assert cells(desk)[1] == "Pacing *first* Then &lt;b&gt;[prices](http://x.example)&lt;/b&gt;"
+    assert not desk.error and not desk.exception
+
+
+def test_a_cell_is_titled_by_what_it_shows(signed_in: Desk, kept: Keeper) -> None:
+    """By metrics, by what these are split by, and whose they are on a board of several slicers; an own title
+    wins, and the name of the view is beside it."""
+    board = make(
+        kept,
+        ("headline", 4, "fields=imps~clicks~ctr~revenue"),
+        ("chart", 2, "grain=day"),
+        ("leaderboard", 1, f"cards={COUNTRY}"),
+        ("table", 2, f"split={COUNTRY}~{CAMPAIGN}&fields=imps"),
+        ("table", 2, ""),
+    )
+    named = [*board.cells[:4], replace(board.cells[4], title="Ours")]
+    kept("manager").boards.change(board.id, named)
+    desk = signed_in(board=str(board.id))
+    titles = [link.proto.label.strip("*") for link in desk.get("page_link")]
+    assert titles == [
+        "Impressions, Clicks and 2 more",
+        "Impressions by day",
+        "Impressions by country",
+        "Impressions by country and campaign",
+        "Ours",
+    ]
+    assert [text.value.partition(" · ")[0] for text in desk.caption][-5:] == [f"View {n}" for n in range(5)]
 
 
 def test_a_view_that_is_gone_is_said_in_its_cell(signed_in: Desk, kept: Keeper) -> None:

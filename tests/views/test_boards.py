@@ -1,14 +1,16 @@
 """Boards: who sees them and their views, who may change them, start pages and mails; once per database."""
 
+import json
 from collections.abc import Callable
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, update
 
 from lib.people import Grant, Person, Role
 from lib.views import BoardCell, Schedule, ViewStore
 from lib.views.board_copies import BoardCopy, copy_board
 from lib.views.entries import Scope
+from lib.views.tables import boards
 from lib.wire.errors import AccessError, BadRequest
 
 DELIVERY, CURATION = ("demo", "delivery"), ("demo", "curation")
@@ -79,6 +81,35 @@ def test_a_deleted_view_keeps_its_cell(kept: As) -> None:
     copy = copy_board(after, kept("ada").boards.views_of(after), {})
     assert [(item.is_missing, item.name) for item in copy.items] == [(True, ""), (False, "View")]
     assert BoardCopy.from_params(copy.to_params()) == copy
+
+
+def test_a_text_is_a_cell_without_a_view(kept: As) -> None:
+    """It has a title, a text or both, each in one line; without either, or with what can't be seen, it is
+    refused."""
+    text = BoardCell(part="text", width=4, title=" Pacing ", text="First\nprices")
+    view = kept("ada").views.save(*DELIVERY, "View", WEEK)
+    board = kept("ada").boards.save("Board", cells=[text, BoardCell(view.id, title="Ours")])
+    assert kept("ada").boards.get(board.id) == board
+    assert (board.cells[0].title, board.cells[0].text) == ("Pacing", "First prices")
+    copy = copy_board(board, kept("ada").boards.views_of(board), {})
+    assert [(item.is_missing, item.title) for item in copy.items] == [(False, "Pacing"), (False, "Ours")]
+    assert copy.slicers == {DELIVERY}
+    for wrong in ({}, {"text": "x" * 301}, {"title": "x" * 101}, {"text": "a\u202eb"}):
+        with pytest.raises(BadRequest):
+            BoardCell(part="text", **wrong)
+
+
+def test_a_board_that_was_stored_before_texts_is_read(kept: As, engine: Engine) -> None:
+    """Its cells, and those of its share links, have neither title nor text."""
+    view = kept("ada").views.save(*DELIVERY, "View", WEEK)
+    board = kept("ada").boards.save("Board", cells=[BoardCell(view.id, "chart", 3)])
+    old = [{"view_id": view.id, "part": "chart", "width": 3, "card": ""}]
+    with engine.begin() as connection:
+        connection.execute(update(boards).where(boards.c.id == board.id).values(cells=old))
+    assert kept("ada").boards.get(board.id) == board
+    item = {"part": "chart", "width": 3, "card": "", "project": "demo", "slicer": "delivery", "name": "View"}
+    link = {"board": json.dumps({"items": [{**item, "params": WEEK}], "params": {}})}
+    assert BoardCopy.from_params(link) == copy_board(board, kept("ada").boards.views_of(board), {})
 
 
 @pytest.mark.parametrize(("part", "width"), [("pie", 2), ("chart", 0), ("chart", 5)])

@@ -146,6 +146,10 @@ class BoardAnswers:
                 break
         return turn.focus, parts
 
+    def focus(self, request: OverviewRequest, person: Person, deadline: Deadline) -> Focus:
+        """The state after the clicks, resolved, without its figures. Raises as `finish`."""
+        return self._turn(request, person, deadline).focus
+
     def _turn(self, request: OverviewRequest, person: Person, deadline: Deadline) -> _Turn:
         clients = connect.connect(person, self._settings, within=deadline)
         about = request.project, request.slicer

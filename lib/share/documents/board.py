@@ -1,6 +1,6 @@
 """The figures of a board: each cell is a part of its view's answer, under the board's days and filters."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,10 +19,11 @@ from lib.share.documents.question import (
 )
 from lib.share.snapshot import models as snapshots
 from lib.slicers import counterparts, zones
-from lib.views.board_copies import BoardItem
+from lib.views.board_copies import BoardCopy, BoardItem
 from lib.views.boards import BoardPart
 from lib.wire.text import straight
 
+MOST_LISTED = 3
 MISSING = "It was deleted, or you may not see it. Its cell is kept."
 PARTS: Mapping[BoardPart, str] = {
     "headline": "head",
@@ -51,21 +52,46 @@ def empty_block(item: BoardItem) -> snapshots.Block:
 
 
 def block(
-    item: BoardItem, board_params: Params, focus: Focus, parts: Mapping[str, Any], address: str
+    item: BoardItem, copy: BoardCopy, focus: Focus, parts: Mapping[str, Any], address: str
 ) -> snapshots.Block:
-    """A cell from the answer to its request."""
+    """A cell of a board from the answer to its request."""
     frame = snapshots.Block(
-        straight(item.name),
-        straight(" · ".join(_about(focus))),
+        straight(item.title or title(item, copy, focus)),
+        straight(" · ".join(_about(item, focus))),
         item.width,
         address,
-        notes=tuple(_left_out(focus, item, board_params)),
+        notes=tuple(_left_out(focus, item, copy.params)),
+        text=straight(item.text),
     )
     return _DRAWN[item.part](frame, focus, parts[PARTS[item.part]])
 
 
-def _about(focus: Focus) -> Iterator[str]:
-    """Which days, of which clock, compared with which, and which rows."""
+def title(item: BoardItem, copy: BoardCopy, focus: Focus) -> str:
+    """What a cell shows: its metrics, by what they are split, and whose of several slicers."""
+    grain, card = () if focus.grain is None else (focus.grain,), focus.cards[0].name if focus.cards else ""
+    metrics, keys = {
+        "headline": (focus.headline, ()),
+        "chart": ((focus.field.name,), grain),
+        "leaderboard": ((focus.field.name,), (filters.field(card, focus.slicer),) if card else ()),
+        "table": (focus.fields, [filters.field(name, focus.slicer) for name in focus.query.split_by]),
+    }[item.part]
+    sentence = _join_names([numbers.title(focus.slicer.data_field(name)) for name in metrics])
+    if keys:
+        sentence += (
+            f" by {_join_names([key if key[1:2].isupper() else key[:1].lower() + key[1:] for key in keys])}"
+        )
+    return f"{sentence} · {item.slicer}" if len(copy.slicers) > 1 else sentence
+
+
+def _join_names(names: Sequence[str]) -> str:
+    """`A`, `A and B`, `A, B and C`, `A, B and 3 more`."""
+    names = names if len(names) <= MOST_LISTED else [*names[:2], f"{len(names) - 2} more"]
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _about(item: BoardItem, focus: Focus) -> Iterator[str]:
+    """Which view, which days, of which clock, compared with which, and which rows."""
+    yield item.name
     yield numbers.days(*focus.period)
     if focus.query.timezone is not None:
         yield zones.title(focus.query.timezone)
@@ -103,12 +129,15 @@ def _chart(block: snapshots.Block, focus: Focus, head: Any) -> snapshots.Block:
         return replace(block, message="This slicer has no time: there is nothing to draw over it.")
     if reason := reason_without_chart(head, field):
         return replace(block, message=reason)
-    return replace(block, chart=snapshot_chart(head, field))
+    # The block's title says what the chart is of.
+    return replace(block, chart=replace(snapshot_chart(head, field), title=block.title))
 
 
 def _table(block: snapshots.Block, focus: Focus, split: Any) -> snapshots.Block:
     if split:
-        return replace(block, table=snapshot_table(split[0], focus.numbers))
+        table = snapshot_table(split[0], focus.numbers)
+        about = f"{block.about} · values: {table.about}" if table.about else block.about
+        return replace(block, table=replace(table, title=block.title, about=""), about=about)
     reason = "No data for these filters and days." if focus.query.split_by else "This view has no split."
     return replace(block, message=reason)
 

@@ -50,16 +50,17 @@ class Documents:
         self, person: Person, copy: BoardCopy, title: str, address: str = "", language: str = ""
     ) -> snapshots.Board:
         """The board with all of its cells. A cell whose view is missing or fails says so in its place."""
-        blocks = [self.block(person, item, copy.params, language) for item in copy.items]
+        blocks = [self.block(person, item, copy, language) for item in copy.items]
         facts = [("Taken", f"{datetime.now(UTC):%-d %b %Y, %H:%M} UTC")]
         return snapshots.Board(straight(title), facts, address, blocks)
 
-    def block(
-        self, person: Person, item: BoardItem, board_params: Params, language: str = ""
-    ) -> snapshots.Block:
+    def block(self, person: Person, item: BoardItem, copy: BoardCopy, language: str = "") -> snapshots.Block:
+        """An item of the board as a cell."""
         if item.is_missing:
             return board.empty_block(item)
-        params = under(item.params, board_params)
+        if item.part == "text":
+            return snapshots.Block(straight(item.title), "", item.width, text=straight(item.text))
+        params = under(item.params, copy.params)
         try:
             deadline = Deadline(self._settings.deadline_seconds)
             focus, parts = self._answers.finish(board.request(params, item, language), person, deadline)
@@ -68,13 +69,24 @@ class Documents:
             if isinstance(error, AccessError) and not isinstance(error, Refused):
                 return board.empty_block(item)
             message = straight(error_text.sentence(error))
-            return snapshots.Block(straight(item.name), "", item.width, message=message)
+            return snapshots.Block(straight(item.title or item.name), "", item.width, message=message)
         address = live_address(self._settings.address, (item.project, item.slicer), params)
-        return board.block(item, board_params, focus, parts, address)
+        return board.block(item, copy, focus, parts, address)
+
+    def title(self, person: Person, item: BoardItem, copy: BoardCopy) -> str:
+        """What the item's cell is called, found without its figures."""
+        if item.is_missing or item.title or item.part == "text":
+            return straight(item.title or item.text or snapshots.UNAVAILABLE)
+        request = board.request(under(item.params, copy.params), item, "")
+        try:
+            focus = self._answers.focus(request, person, Deadline(self._settings.deadline_seconds))
+            return straight(board.title(item, copy, focus))
+        except TrancheError:
+            return straight(item.name)
 
     def version(self, person: Person, item: BoardItem) -> str:
         """A text that differs once a cell's data do; empty where there are none."""
-        if item.is_missing or not person.may_see(item.project, item.slicer):
+        if not item.slicer or not person.may_see(item.project, item.slicer):
             return ""
         try:
             return self._answers.version(person, item.project, item.slicer)

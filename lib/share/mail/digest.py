@@ -87,8 +87,7 @@ class Digest:
         day: date,
         with_snapshot: bool,
     ) -> letters.Letter:
-        """A board on the reader's `day`: each cell's figures or first rows, under its view's name, and the
-        link."""
+        """A board on the reader's `day`: each cell's figures or first rows under its title, and the link."""
         own = {view.id: replace(view, params=questions.get(str(view.id), view.params)) for view in views}
         filters = {name: text for name, text in board.params.items() if name not in (*DAYS, *COMPARISON)}
         copy = copy_board(board, own, filters)
@@ -96,7 +95,9 @@ class Digest:
         snapshot = self._documents.board(person, copy, board.name, address)
         parts: list[letters.Part] = []
         for block in snapshot.blocks:
-            parts.append(letters.FigureTable([_row(figure) for figure in block.figures], block.title))
+            if block.figures or block.title:
+                parts.append(letters.FigureTable([_row(figure) for figure in block.figures], block.title))
+            parts += [block.text] * bool(block.text)
             parts += [letters.Remark(text) for text in (block.about, *block.notes, block.message) if text]
             if block.chart is not None:
                 png = render.picture(block.chart)

@@ -131,9 +131,9 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Block:
-    """A cell of a board: one part of a question, over `width` of four columns.
+    """A cell of a board: one part of a question, or a text, over `width` of four columns.
 
-    `about` says days and filters, `message` stands where there are no figures.
+    `about` says view, days and filters, `message` stands where there are no figures.
     """
 
     title: str
@@ -145,6 +145,7 @@ class Block:
     table: Table | None = None
     notes: Sequence[str] = ()
     message: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True)

@@ -52,9 +52,11 @@ def html(
     return text
 
 
-def block_html(block: Block, name: str) -> str:
-    """A cell of a board for the desk, without its title; `name` tells its drawings from others'."""
-    text: str = _template("block.html").render(block=block, drawings=_drawings(block.chart, f"-{name}"))
+def block_html(block: Block, name: str, has_title: bool = False) -> str:
+    """A cell of a board for the desk; `name` tells its drawings from others'."""
+    text: str = _template("block.html").render(
+        block=block, drawings=_drawings(block.chart, f"-{name}"), has_title=has_title
+    )
     return text
 
 

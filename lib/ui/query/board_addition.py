@@ -6,9 +6,14 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import entries
 from lib.ui.query.entries import EntryShelf
-from lib.views import BOARD_PARTS, COLUMNS, BoardCell, SavedView
+from lib.views import COLUMNS, BoardCell, BoardPart, SavedView
 
-PART_NAMES = {"headline": "Headline", "chart": "Chart", "leaderboard": "Leaderboard", "table": "Table"}
+PART_NAMES: dict[BoardPart, str] = {
+    "headline": "Headline",
+    "chart": "Chart",
+    "leaderboard": "Leaderboard",
+    "table": "Table",
+}
 USUAL_WIDTHS = {"headline": COLUMNS, "chart": 2, "leaderboard": 1, "table": 2}
 BOARD, PART, ADDED = "view_board", "view_board_part", "view_board_added"
 
@@ -24,7 +29,7 @@ def draw(context: PageContext, shelf: EntryShelf, view: SavedView) -> None:
         st.caption("You have no boards yet: make one under Boards.")
         return
     board = st.selectbox("Board", boards, format_func=boards.__getitem__, key=BOARD, filter_mode="contains")
-    st.selectbox("Show it as", BOARD_PARTS, format_func=PART_NAMES.__getitem__, key=PART)
+    st.selectbox("Show it as", PART_NAMES, format_func=PART_NAMES.__getitem__, key=PART)
     st.button(
         "Add to board", type="primary", key="view_board_add", on_click=_add, args=(context, shelf, view)
     )

@@ -216,7 +216,7 @@ def test_what_a_figure_is_about_is_said_everywhere(
 ) -> None:
     """A snapshot and a cell of a board say the clock, the days compared with and all filters."""
     item = BoardItem("headline", 4, project=ABOUT[0], slicer=ABOUT[1], name="A view", params=params)
-    cell = Documents(Settings(home=own_home, demo=True)).block(MANAGER, item, {})
+    cell = Documents(Settings(home=own_home, demo=True)).block(MANAGER, item, BoardCopy([item], {}))
     assert sentence in cell.about
     facts = snapshots.question(MANAGER, ABOUT, params).facts
     assert any(sentence in text for _, text in facts)

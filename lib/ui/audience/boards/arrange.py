@@ -1,24 +1,34 @@
-"""Arranging a board: cells are added, moved, made wider or narrower, and removed, with mouse or keyboard."""
+"""Arranging a board: cells are added, moved, named, resized and removed, by mouse, touch or keyboard."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from typing import Any
+from zlib import crc32
 
 import streamlit as st
 
 from lib.reporting.links import split_texts
 from lib.ui.audience.boards import question
 from lib.ui.audience.boards.board_list import BOARDS
-from lib.ui.kit import widgets
+from lib.ui.kit import rows_mount, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import entries
 from lib.ui.query.board_addition import PART_NAMES, USUAL_WIDTHS
-from lib.views import BOARD_PARTS, COLUMNS, Board, BoardCell
-from lib.views.board_copies import BoardCopy
+from lib.views import COLUMNS, LONGEST_NAME, LONGEST_NOTE, Board, BoardCell
+from lib.views.board_copies import BoardItem
 
 ARRANGING = "board_arranging"
 FIRST_CARD = "First leaderboard"
+FOLDER = Path(__file__).parent
+_mount = st.components.v2.component(
+    "tranche_board_tiles", html='<ol aria-label="Order of the cells"></ol><div role="status"></div>',
+    css=(FOLDER / "tiles.css").read_text(),
+    js=(rows_mount.FOLDER / "nodes.js").read_text() + (FOLDER / "tiles.js").read_text(),
+)  # fmt: skip
 
 
 def is_on(context: PageContext, board: Board) -> bool:
@@ -42,98 +52,129 @@ def draw_buttons(context: PageContext, board: Board) -> None:
     widgets.icon_button(label, icon, "board_arrange", switch)
 
 
-def draw_cell_controls(context: PageContext, board: Board, copy: BoardCopy, index: int) -> None:
-    """Draw the controls of a cell: its part, its width, its place, and its removal."""
-    cell, item, count = board.cells[index], copy.items[index], len(board.cells)
-    name = plain(item.name or "this cell")
+def draw_tiles(context: PageContext, board: Board, titles: Sequence[str]) -> None:
+    """Draw a tile per cell, by whose order the cells are ordered, under the titles that they have."""
+    entries.problem(BOARDS)
+    key = f"board_{board.id}_tiles"
+    cells = [
+        {"id": name, "title": title, "width": cell.width}
+        for (name, cell), title in zip(_by_name(board.cells).items(), titles, strict=True)
+    ]
+    data = {"cells": cells, "taken": st.session_state.get(key, {}).get("order", [0])[0]}
+    _mount(key=key, data=data, on_order_change=partial(_order, context, board, key))
+
+
+def _by_name(cells: Sequence[BoardCell]) -> dict[str, BoardCell]:
+    """The cells by names that they keep wherever they are."""
+    counts: Counter[BoardCell] = Counter()
+    names = {}
+    for cell in cells:
+        counts[cell] += 1
+        names[f"{crc32(repr(cell).encode())}-{counts[cell]}"] = cell
+    return names
+
+
+def _order(context: PageContext, board: Board, key: str) -> None:
+    """Store the order of the tiles; cells that these don't know come last. A callback."""
+    cells = _by_name(board.cells)
+    names = dict.fromkeys(map(str, st.session_state[key]["order"][1:]))
+    tile_cells = [cells.pop(name) for name in names if name in cells]
+    _store(context, board, lambda: [*tile_cells, *cells.values()])
+
+
+def draw_cell_controls(context: PageContext, board: Board, item: BoardItem, title: str, index: int) -> None:
+    """Draw the controls of a cell: its part, width, leaderboard, title or text, and its removal."""
+    cell, name = board.cells[index], plain(title)
     prefix = f"board_{board.id}_{index}_{cell.view_id}"
+
+    def storing(part: str) -> dict[str, Any]:
+        """The key of a control of this part of the cell, another one for another value, and its callback."""
+        value = getattr(cell, part)
+        key = f"{prefix}_{part}_{crc32(value.encode()) if part in ('title', 'text') else value}"
+        arguments = context, board, index, part, key
+        return {"key": key, "label_visibility": "collapsed", "on_change": _change, "args": arguments}
+
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        part_key = f"{prefix}_part_{cell.part}"
-        st.selectbox(
-            f"Show {name} as", BOARD_PARTS, BOARD_PARTS.index(cell.part), format_func=PART_NAMES.__getitem__,
-            key=part_key, label_visibility="collapsed", width=140,
-            on_change=_change, args=(context, board, index, "part", part_key),
-        )  # fmt: skip
-        width_key = f"{prefix}_width_{cell.width}"
+        if cell.part != "text":
+            parts = [*PART_NAMES]
+            st.selectbox(
+                f"Show {name} as", parts, parts.index(cell.part), format_func=PART_NAMES.__getitem__,
+                width=140, **storing("part"),
+            )  # fmt: skip
         st.selectbox(
             f"Width of {name}", range(1, COLUMNS + 1), cell.width - 1,
             format_func=lambda width: "Whole width" if width == COLUMNS else f"{width} of {COLUMNS} columns",
-            key=width_key, label_visibility="collapsed", width=130,
-            on_change=_change, args=(context, board, index, "width", width_key),
+            width=130, **storing("width"),
         )  # fmt: skip
         if cell.part == "leaderboard" and not item.is_missing:
-            _draw_card_picker(context, board, index, split_texts(item.params.get("cards", "")))
-        for label, icon, is_possible, cells in (
-            ("Move earlier", "arrow_back", index > 0, swap(board.cells, index - 1)),
-            ("Move later", "arrow_forward", index < count - 1, swap(board.cells, index)),
-            ("Remove", "close", True, without(board.cells, index)),
-        ):
-            act, is_disabled = partial(_store, context, board, cells, None), not is_possible
-            widgets.icon_button(f"{label}: {name}", icon, f"{prefix}_{icon}", act, label, is_disabled)
-
-
-def _draw_card_picker(context: PageContext, board: Board, index: int, texts: Sequence[str]) -> None:
-    cell = board.cells[index]
-    names = [text.partition("!")[0] for text in texts if text]
-    options = list(dict.fromkeys(["", *names, cell.card]))
-    key = f"board_{board.id}_{index}_{cell.view_id}_card_{cell.card}"
-    st.selectbox(
-        "Leaderboard", options, options.index(cell.card), format_func=lambda name: name or FIRST_CARD,
-        key=key, label_visibility="collapsed", width=160,
-        on_change=_change, args=(context, board, index, "card", key),
-    )  # fmt: skip
+            cards = [text.partition("!")[0] for text in split_texts(item.params.get("cards", "")) if text]
+            options = list(dict.fromkeys(["", *cards, cell.card]))
+            st.selectbox(
+                f"Leaderboard of {name}", options, options.index(cell.card),
+                format_func=lambda card: card or FIRST_CARD, width=160, **storing("card"),
+            )  # fmt: skip
+        st.text_input(
+            f"Title of {name}", cell.title, placeholder="Title", max_chars=LONGEST_NAME, width=160,
+            **storing("title"),
+        )  # fmt: skip
+        if cell.part == "text":
+            st.text_input(
+                f"Text of {name}", cell.text, placeholder="Text", max_chars=LONGEST_NOTE, **storing("text")
+            )
+        others = [*board.cells[:index], *board.cells[index + 1 :]]
+        remove = partial(_store, context, board, lambda: others)
+        widgets.icon_button(f"Remove: {name}", "close", f"{prefix}_close", remove, "Remove")
 
 
 def draw_addition(context: PageContext, board: Board) -> None:
-    """Draw the form that adds a cell: a saved view of any slicer, and the part of it to show."""
+    """Draw the forms that add a cell: a part of a saved view of any slicer, and a text."""
     views = {view.id: view for view in context.clients.view_store.views.all()}
+    name, count = f"board_{board.id}", len(board.cells)
+    row = partial(st.container, horizontal=True, vertical_alignment="bottom")
     if not views:
         st.info("There are no saved views yet: save one under Views on Audience.", icon=":material/bookmark:")
-        return
-    view_key, part_key = f"board_{board.id}_view", f"board_{board.id}_part"
-    with (
-        st.form(f"board_{board.id}_add", border=True),
-        st.container(horizontal=True, vertical_alignment="bottom"),
-    ):
-        st.selectbox(
-            "Add a saved view", views, key=view_key, filter_mode="contains", width=380,
-            format_func=lambda number: f"{views[number].name} · {views[number].slicer}",
-        )  # fmt: skip
-        st.selectbox("as", BOARD_PARTS, format_func=PART_NAMES.__getitem__, key=part_key, width=160)
-        st.form_submit_button(
-            "Add", icon=":material/add:", type="primary", on_click=_add,
-            args=(context, board, view_key, part_key),
-        )  # fmt: skip
-
-
-def swap(cells: Sequence[BoardCell], index: int) -> list[BoardCell]:
-    """The cells with this one and the next in each other's place; as they are where one of them is none."""
-    if not 0 <= index < len(cells) - 1:
-        return [*cells]
-    return [*cells[:index], cells[index + 1], cells[index], *cells[index + 2 :]]
-
-
-def without(cells: Sequence[BoardCell], index: int) -> list[BoardCell]:
-    """The cells without this one."""
-    return [*cells[:index], *cells[index + 1 :]]
+    else:
+        with st.form(f"{name}_add", border=True), row():
+            st.selectbox(
+                "Add a saved view", views, key=f"{name}_view", filter_mode="contains", width=380,
+                format_func=lambda number: f"{views[number].name} · {views[number].slicer}",
+            )  # fmt: skip
+            st.selectbox("as", PART_NAMES, format_func=PART_NAMES.__getitem__, key=f"{name}_part", width=160)
+            st.form_submit_button(
+                "Add", icon=":material/add:", type="primary", on_click=_add, args=(context, board)
+            )
+    with st.form(f"{name}_add_text", border=True), row():
+        st.text_input("Add a heading", key=f"{name}_heading_{count}", max_chars=LONGEST_NAME, width=260)
+        st.text_input("or a text", key=f"{name}_text_{count}", max_chars=LONGEST_NOTE)
+        st.form_submit_button("Add", icon=":material/add:", on_click=_add_text, args=(context, board))
 
 
 def _change(context: PageContext, board: Board, index: int, name: str, key: str) -> None:
-    cell = replace(board.cells[index], **{name: st.session_state[key]})
-    _store(context, board, [*board.cells[:index], cell, *board.cells[index + 1 :]], None)
+    before, value = board.cells, st.session_state[key]
+    _store(
+        context,
+        board,
+        lambda: [*before[:index], replace(before[index], **{name: value}), *before[index + 1 :]],
+    )
 
 
-def _add(context: PageContext, board: Board, view_key: str, part_key: str) -> None:
-    part = st.session_state[part_key]
-    cell = BoardCell(st.session_state[view_key], part, USUAL_WIDTHS[part])
-    _store(context, board, [*board.cells, cell], None)
+def _add(context: PageContext, board: Board) -> None:
+    view_id, part = (st.session_state[f"board_{board.id}_{name}"] for name in ("view", "part"))
+    _store(context, board, lambda: [*board.cells, BoardCell(view_id, part, USUAL_WIDTHS[part])])
+
+
+def _add_text(context: PageContext, board: Board) -> None:
+    prefix, count = f"board_{board.id}", len(board.cells)
+    title, text = (st.session_state[f"{prefix}_{name}_{count}"] for name in ("heading", "text"))
+    cell = partial(BoardCell, part="text", width=COLUMNS, title=title, text=text)
+    _store(context, board, lambda: [*board.cells, cell()])
 
 
 def _store(
     context: PageContext,
     board: Board,
-    cells: Sequence[BoardCell] | None,
-    params: question.Params | None,
+    cells: Callable[[], Sequence[BoardCell]] | None = None,
+    params: question.Params | None = None,
 ) -> None:
-    """Store cells or parameters. A callback; a failure is shown in the list of boards."""
-    BOARDS.attempt(lambda: context.clients.view_store.boards.change(board.id, cells, params))
+    """Store cells or parameters. A callback; a failure is shown above the tiles and in the list."""
+    BOARDS.attempt(lambda: context.clients.view_store.boards.change(board.id, cells and cells(), params))

@@ -63,7 +63,11 @@ def draw(context: PageContext) -> None:
 
 
 def _draw_grid(context: PageContext, board: Board, copy: BoardCopy) -> None:
-    is_arranging = arrange.is_on(context, board)
+    titles: list[str] = []
+    if is_arranging := arrange.is_on(context, board):
+        title = documents(Settings.current()).title
+        titles = [title(context.person, item, copy) for item in copy.items]
+        arrange.draw_tiles(context, board, titles)
     for row in rows_of(copy.items):
         widths = [copy.items[index].width for index in row]
         spare = COLUMNS - sum(widths)
@@ -71,8 +75,8 @@ def _draw_grid(context: PageContext, board: Board, copy: BoardCopy) -> None:
             key = f"board_cell_{copy.items[index].part}_{index}"  # by which its height is reserved
             with column, st.container(border=is_arranging, gap="xsmall", key=key):
                 if is_arranging:
-                    arrange.draw_cell_controls(context, board, copy, index)
-                _draw_cell(context, copy.items[index], copy.params, f"{board.id}_{index}")
+                    arrange.draw_cell_controls(context, board, copy.items[index], titles[index], index)
+                _draw_cell(context, copy.items[index], copy, f"{board.id}_{index}")
     if is_arranging:
         arrange.draw_addition(context, board)
     elif not copy.items:
@@ -93,8 +97,8 @@ def rows_of(items: Sequence[BoardItem]) -> list[list[int]]:
 
 
 @st.fragment(parallel=True)
-def _draw_cell(context: PageContext, item: BoardItem, board_params: question.Params, name: str) -> None:
-    """A cell: its view's name, which opens it on Audience, its days and filters, and its part."""
+def _draw_cell(context: PageContext, item: BoardItem, copy: BoardCopy, name: str) -> None:
+    """A cell: its title, which opens its view on Audience, its days and filters, and its part."""
     with st.spinner(f"Loading {plain(item.name)}") if item.name else st.container():
         # The cell's figures, of the data and with the rights of now; of a remote service, of minutes ago.
         person, settings = context.now(), Settings.current()
@@ -103,29 +107,36 @@ def _draw_cell(context: PageContext, item: BoardItem, board_params: question.Par
             person.username,
             documents(settings).version(person, item),
             repr(item),
-            repr(dict(board_params)),
+            repr((dict(copy.params), len(copy.slicers))),
         )
         language = reader.locale() or ""
-        take = partial(documents(settings).block, person, item, board_params, language)
+        take = partial(documents(settings).block, person, item, copy, language)
         block = cache.get(key, take)
+    is_text = item.part == "text"
     with st.container(gap=None):
-        with st.container(
-            horizontal=True, vertical_alignment="center", gap="xsmall", key=f"board_head_{name}"
-        ):
-            if block.title == snapshots.UNAVAILABLE:
-                st.markdown(f"**{plain(block.title)}**", width="content")
-            else:
-                about = item.project, item.slicer
-                slicer = question.slicer_of(context, about)
-                params = state.read(under(item.params, board_params), slicer, *about)[0].params
-                st.page_link(
-                    screens.AUDIENCE, label=f"**{plain(block.title)}**",
-                    query_params={"project": item.project, "slicer": item.slicer, **params},
-                    help="Open on Audience", width="content",
-                )  # fmt: skip
-            if block.about:
-                st.caption(plain(block.about))
-        _mount(key=f"board_block_{name}", data={"html": page.block_html(block, name)})
+        if not is_text:
+            _draw_head(context, item, copy, block, name)
+        _mount(key=f"board_block_{name}", data={"html": page.block_html(block, name, is_text)})
+
+
+def _draw_head(
+    context: PageContext, item: BoardItem, copy: BoardCopy, block: snapshots.Block, name: str
+) -> None:
+    """Draw a cell's title, a link where there is a view to open, and what it is about."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"board_head_{name}"):
+        if block.title == snapshots.UNAVAILABLE:
+            st.markdown(f"**{plain(block.title)}**", width="content")
+        else:
+            about = item.project, item.slicer
+            slicer = question.slicer_of(context, about)
+            params = state.read(under(item.params, copy.params), slicer, *about)[0].params
+            st.page_link(
+                screens.AUDIENCE, label=f"**{plain(block.title)}**",
+                query_params={"project": item.project, "slicer": item.slicer, **params},
+                help=plain(f"Open {item.name} on Audience"), width="content",
+            )  # fmt: skip
+        if block.about:
+            st.caption(plain(block.about))
 
 
 @lru_cache(maxsize=4)

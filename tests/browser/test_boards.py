@@ -1,0 +1,214 @@
+"""A board in a browser: arranged by drag, keys and touch, and the same in its mail and at its share link."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+import pytest
+from conftest import copied, desk_over, rows_by_week
+from keeping import keeper
+from mail_server import Mailbox, mail_server, plain
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from browser.conftest import PHONE, Visitor, enter, settled, sideways
+from lib.serving import connect
+from lib.settings import Settings
+from lib.views import Board, BoardCell, ViewStore
+
+COUNTRY = "geo.country"
+WEEK = {"start": "-7d", "end": "yesterday", "fields": "imps~clicks", "cards": COUNTRY}
+TITLES = ["Impressions and Clicks", "Impressions by day", "Impressions by country"]
+
+
+@dataclass(frozen=True)
+class BoardDesk:
+    """A desk with a board of an administrator's, and the mails that it sends."""
+
+    address: str
+    store: ViewStore
+    mailbox: Mailbox
+
+    def board(self, *texts: str) -> Board:
+        """The board with a headline, a chart and a leaderboard, after these texts."""
+        for board in self.store.boards.all():
+            self.store.boards.delete(board.id)
+        view = next((view for view in self.store.views.all() if view.name == "Week"), None)
+        view = view or self.store.views.save("demo", "delivery", "Week", WEEK, is_shared=True)
+        cells = [BoardCell(part="text", width=4, text=text) for text in texts]
+        parts = (("headline", 4), ("chart", 2), ("leaderboard", 2))
+        return self.store.boards.save(
+            "Monday", True, [*cells, *(BoardCell(view.id, part, width) for part, width in parts)]
+        )
+
+    def parts(self) -> list[str]:
+        """The parts of the cells as they are stored."""
+        (board,) = self.store.boards.all()
+        return [cell.part for cell in board.cells]
+
+
+@pytest.fixture(scope="module")
+def desk(home: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BoardDesk]:
+    """A desk with a mail server, whose administrator has an address."""
+    mailbox, own = Mailbox(), copied(home, tmp_path_factory.mktemp("boards") / "home")  # type: ignore[arg-type]
+    with mail_server(mailbox) as given:
+        settings = Settings(home=own, demo=True, **given)
+        connect.installation(settings).people.change("admin", email="admin@reader.example")
+        names = ("smtp_host", "smtp_port", "smtp_security", "mail_from")
+        environment = {f"TRANCHE_{name.upper()}": str(given[name]) for name in names}
+        with desk_over(own, **environment) as (address, _):
+            yield BoardDesk(address, keeper(settings)("admin"), mailbox)
+
+
+@pytest.fixture(scope="module")
+def week() -> pd.DataFrame:
+    """The rows of the last seven complete days."""
+    return rows_by_week(COUNTRY).query("week == 0")
+
+
+def arrange(page: Page, desk: BoardDesk, board: Board) -> Locator:
+    """Open the board to arrange it; gives the tiles."""
+    enter(page, f"{desk.address}/boards?board={board.id}", "Admin")
+    page.locator(".st-key-board_arrange button").click()
+    tiles = page.locator(f".st-key-board_{board.id}_tiles li")
+    expect(tiles).to_have_count(len(board.cells))
+    settled(page)
+    return tiles
+
+
+def titles(page: Page) -> list[str]:
+    """The titles of the cells on the board, in order."""
+    return page.locator("[class*=st-key-board_head_] a").filter(visible=True).all_inner_texts()
+
+
+def test_a_cell_is_dragged_and_mailed_where_it_was_dropped(
+    desk: BoardDesk, page: Page, week: pd.DataFrame
+) -> None:
+    """A tile dropped on another takes its place, arrow keys move it on and keep the focus, and a reader of
+    the screen is told; the mail that is sent now has that order, and the figures of the rows."""
+    board = desk.board("Pacing first")
+    tiles = arrange(page, desk, board)
+    assert tiles.locator(".handle").all_inner_texts() == ["Pacing first", *TITLES]
+    tiles.nth(3).locator(".handle").hover()
+    page.mouse.down()
+    page.mouse.move(*center(tiles.nth(1)), steps=6)
+    expect(tiles.nth(1)).to_have_class("target")
+    page.mouse.up()
+    expect(tiles.nth(1)).to_contain_text(TITLES[2])
+    settled(page)
+    assert desk.parts() == ["text", "leaderboard", "headline", "chart"]
+    tiles.nth(1).locator(".handle").focus()
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+    status = page.locator(f".st-key-board_{board.id}_tiles").get_by_role("status")
+    expect(status).to_have_text("Impressions by country is 4 of 4")
+    page.keyboard.press("ArrowUp")
+    settled(page)
+    expect(tiles.nth(2).locator(".handle")).to_be_focused()
+    assert desk.parts() == ["text", "headline", "leaderboard", "chart"]
+    page.locator(".st-key-board_arrange button").click()
+    settled(page)
+    order = [TITLES[0], TITLES[2], TITLES[1]]
+    assert titles(page) == order
+    page.locator(".st-key-boards_menu button").click()
+    page.get_by_role("button", name="More for Monday").click()
+    page.get_by_role("menuitem", name="Mail Monday").click()
+    page.get_by_role("button", name="Mail me this board").click()
+    page.get_by_role("button", name="Send one now").click()
+    assert desk.mailbox.arrived.wait(60)
+    text = plain(desk.mailbox.only()).replace("\r", "")
+    places = [text.index(f"\n{name}\n") for name in order]
+    assert places == sorted(places) and text.index("Pacing first") < places[0]
+    assert f"Impressions: {week['imps'].sum():,.0f}" in text
+    largest = week.groupby(COUNTRY)["imps"].sum()
+    assert re.search(rf": {largest.max():,.0f} \(", text[places[1] :])
+
+
+def test_a_text_and_its_place_are_on_the_shared_page(
+    desk: BoardDesk, page: Page, visitor: Visitor, week: pd.DataFrame
+) -> None:
+    """A heading typed here and moved to the top is there for whoever has the share link, as it was typed,
+    before the figures of the rows; nothing of it is an element, and nothing else is loaded."""
+    board = desk.board()
+    tiles = arrange(page, desk, board)
+    page.get_by_role("textbox", name="Add a heading").fill("Pacing <b>first</b>")
+    page.get_by_role("textbox", name="or a text").fill("See [prices](http://x.example)")
+    page.locator(f"[class*=st-key-FormSubmitter-board_{board.id}_add_text] button").click()
+    expect(tiles).to_have_count(4)
+    tiles.nth(3).locator(".handle").press("Home")
+    expect(tiles.first).to_contain_text("Pacing <b>first</b>")
+    settled(page)
+    assert desk.parts() == ["text", "headline", "chart", "leaderboard"]
+    page.locator(".st-key-board_link button").first.click()
+    page.get_by_role("button", name="Make a share link").click()
+    expect(page.get_by_text("It is shown only now")).to_be_visible()
+    link = page.locator("code", has_text="/shared/").inner_text()
+    shared = visitor().new_page()
+    requests: list[str] = []
+    shared.on("request", lambda request: requests.append(request.url))
+    shared.goto(link)
+    assert shared.locator(".cell h2").evaluate_all("nodes => nodes.map((n) => n.firstChild.textContent)") == [
+        "Pacing <b>first</b>", *TITLES
+    ]  # fmt: skip
+    expect(shared.locator(".cell").first.locator("p")).to_have_text("See [prices](http://x.example)")
+    expect(shared.locator(".figure", has_text="Impressions").locator("b")).to_have_text(
+        f"{week['imps'].sum():,.0f}"
+    )
+    assert requests == [link]
+
+
+def test_a_filter_is_set_by_the_keyboard_alone(desk: BoardDesk, page: Page, week: pd.DataFrame) -> None:
+    """Filter, field and value are chosen without a pointer: the cells have the figures of that country."""
+    board = desk.board()
+    enter(page, f"{desk.address}/boards?board={board.id}", "Admin")
+    page.locator(f".st-key-board_filter_{board.id} button").focus()
+    page.keyboard.press("Enter")
+    field = page.get_by_role("combobox", name="Field")
+    expect(field).to_be_visible()
+    reach(page, field)
+    page.keyboard.type("Country")
+    page.keyboard.press("Enter")
+    row = page.get_by_role("button", name="Germany", exact=True)
+    expect(row).to_be_visible()
+    reach(page, page.get_by_role("button", name="United States", exact=True))
+    reach(page, row, "ArrowDown")
+    page.keyboard.press("Enter")
+    in_germany = f"{week[week[COUNTRY] == 'DE']['imps'].sum():,.0f}"
+    expect(page.locator(".figure", has_text="Impressions").locator("b")).to_have_text(in_germany)
+    expect(page.get_by_text("Country is Germany")).to_have_count(4)
+
+
+@pytest.fixture
+def phone(chromium: Browser) -> Iterator[Page]:
+    """A phone: narrow, and touched."""
+    context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True, locale="en-US")
+    yield context.new_page()
+    context.close()
+
+
+def test_on_a_phone_cells_are_moved_by_touch(desk: BoardDesk, phone: Page) -> None:
+    """A tap on a tile's button moves its cell; nothing is wider than the screen, and a table that is cut
+    has a shadow where it is."""
+    board = desk.board()
+    tiles = arrange(phone, desk, board)
+    tiles.nth(2).get_by_role("button", name="earlier").tap()
+    expect(tiles.nth(1)).to_contain_text(TITLES[2])
+    settled(phone)
+    assert desk.parts() == ["headline", "leaderboard", "chart"]
+    assert sideways(phone) == 0
+
+
+def center(node: Locator) -> tuple[float, float]:
+    """The middle of a node, in pixels of the window."""
+    box = node.bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def reach(page: Page, node: Locator, key: str = "Tab") -> None:
+    """Press a key until the node has the focus."""
+    for _ in range(40):
+        if node.evaluate("node => node.getRootNode().activeElement === node"):
+            return
+        page.keyboard.press(key)
+    raise AssertionError("The keyboard does not reach it")
