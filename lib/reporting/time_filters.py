@@ -3,15 +3,16 @@
 A figure has so many days, by which it is compared with another. On all others it is unknown, and not 0.
 """
 
+from collections import Counter
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, datetime
 
 import numpy as np
 import numpy.typing as npt
 
 from lib.reporting.models import AudienceQuery
 from lib.slicers.dates import Days
-from lib.slicers.granularities import CYCLES, GRANULARITIES, TIME_KEY_FIELDS
+from lib.slicers.granularities import CYCLE_KEY_FIELDS, CYCLES, GRANULARITIES, TIME_KEY_FIELDS
 from lib.wire.filters import Filter, lets_through
 
 WEEKDAY = CYCLES["weekday"].key_field
@@ -39,9 +40,20 @@ def passes(query: AudienceQuery, hours: npt.NDArray[np.datetime64]) -> npt.NDArr
     return mask
 
 
-def weekdays(days: Sequence[date]) -> list[str]:
-    """The weekday of each day, as it splits rows: `1 Monday`."""
-    return [str(text) for text in CYCLES["weekday"].form(np.array(days, dtype="datetime64[h]"))]
+def days_by(
+    key_field: str,
+    query: AudienceQuery,
+    period: Days,
+    with_data: Sequence[str] = (),
+    until: datetime | None = None,
+) -> Counter[str]:
+    """On how many days each weekday or hour of the day is, by its value; of hours if begun `until` then."""
+    hours = np.array(days(query, period, with_data), dtype="datetime64[h]")
+    if key_field != WEEKDAY:
+        hours = np.add.outer(hours, np.arange(24, dtype="m8[h]")).ravel()
+        hours = hours[passes(query, hours)]
+        hours = hours if until is None else hours[hours <= np.datetime64(until)]
+    return Counter(CYCLE_KEY_FIELDS[key_field].form(hours).tolist())
 
 
 def _mask(filter_: Filter, hours: npt.NDArray[np.datetime64]) -> npt.NDArray[np.bool_]:

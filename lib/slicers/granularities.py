@@ -182,8 +182,9 @@ CYCLES: dict[Cycle, TimeGranularity] = {
     ),
 }  # fmt: skip
 """Parts of the week and of the day, which come again: split by like other key fields, not drawn over time."""
+CYCLE_KEY_FIELDS = {row.key_field: row for row in CYCLES.values()}
 SPAN_KEY_FIELDS = {row.key_field: grain for grain, row in GRANULARITIES.items()}
-TIME_KEY_FIELDS = {row.key_field: row for row in (*GRANULARITIES.values(), *CYCLES.values())}
+TIME_KEY_FIELDS = {row.key_field: row for row in GRANULARITIES.values()} | CYCLE_KEY_FIELDS
 
 
 def time_key_field(granularity: Granularity) -> str:

@@ -13,6 +13,7 @@ from lib.wire.filters import Filter
 
 PERIOD = date(2026, 10, 20), date(2026, 11, 17)
 DAYS = pd.date_range(*PERIOD)
+NOON = pd.Timestamp("2026-11-17 12:00")
 WITH_DATA = [*DAYS.strftime("%Y-%m-%d")[3:20]]
 MONDAY = Filter(name="granularity_weekday", match="equals", value=("1 Monday",))
 SITE = Filter(name="site", match="equals", value=("7",))
@@ -73,6 +74,18 @@ def test_days_that_filters_let_through(name: str) -> None:
     assert time_filters.days(query, PERIOD, WITH_DATA) == with_data
 
 
-def test_weekdays_of_days() -> None:
-    """They are the values by which rows are split."""
-    assert time_filters.weekdays([date(2026, 11, 16), date(2026, 11, 22)]) == ["1 Monday", "7 Sunday"]
+@pytest.mark.parametrize("name", CASES)
+def test_days_of_weekdays_and_hours(name: str) -> None:
+    """Each weekday, and each hour that has begun, has as many days as pandas counts, by values of rows."""
+    fields, passes = CASES[name]
+    query = AudienceQuery.model_validate(
+        {"project_name": "p", "slicer_name": "s", "start_date": "-7d", "end_date": "yesterday"} | fields
+    )
+    days = DAYS[passes(DAYS)]
+    counts = days.strftime("%u %A").value_counts().to_dict()
+    assert time_filters.days_by("granularity_weekday", query, PERIOD) == counts
+    if "hour" not in name:
+        hours = [day + pd.Timedelta(hours=hour) for day in days for hour in range(24)]
+        begun = pd.Series([f"{at:%H:00}" for at in hours if at <= NOON])
+        counts = time_filters.days_by("granularity_hour_of_day", query, PERIOD, until=NOON.to_pydatetime())
+        assert counts == begun.value_counts().to_dict()

@@ -207,6 +207,22 @@ def test_days_are_compared_by_their_place(
         assert (total["Previous"], total["Impressions"]) == (sums[1].sum(), sums[0].sum())
 
 
+@pytest.mark.parametrize("order", ["", "!-change", "!name"])
+def test_leaderboards_of_days_are_compared_by_their_place(
+    visit: Visit, rows: pd.DataFrame, order: str
+) -> None:
+    """A day in a card has the figure of the day a week before, in whichever order."""
+    desk = visit(cards=f"granularity_day{order}")
+    (table,) = (card for card in boards.answer(desk)["cards"] if card["id"] == "granularity_day")
+    sums = by_day(rows)
+    days = {path[0]: row for path, row in figures(table).items() if path != ("Others",)}
+    assert len(days) == 7
+    for day, row in days.items():
+        now, before = sums.loc[day]
+        assert (row["Previous"], row["Change, absolute"]) == (before, now - before)
+        assert row["Change, %"] == pytest.approx(100 * (now / before - 1), abs=0.051)
+
+
 @pytest.mark.parametrize("cross", ["granularity_day", COUNTRY])
 def test_cells_of_days_are_compared_by_their_place(visit: Visit, rows: pd.DataFrame, cross: str) -> None:
     """So has each cell of a pivot with days as rows, or as columns."""

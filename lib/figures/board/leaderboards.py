@@ -19,11 +19,12 @@ from lib.figures.query.view_parts import line_colors
 from lib.figures.rows import Cell, Column, Row, Table
 from lib.reporting.answers import LEVEL, Audience
 from lib.reporting.models import AudienceQuery
+from lib.slicers.granularities import CYCLE_KEY_FIELDS, SPAN_KEY_FIELDS
 from lib.slicers.models import DataField, Direction, Order
 from lib.wire.errors import TrancheError
 from lib.wire.filters import Filter
 
-LIMIT, FAR_LIMIT = 8, 1000
+LIMIT, FAR_LIMIT, DAY_HOURS = 8, 1000, 24
 OTHERS, ALL_OTHERS = "Others", "All others"
 SHARE_RANK = 9  # the first to go where there is no room
 AGAINST = {PREVIOUS: "vs prior", WEEKDAYS: "vs weeks", YEAR: "vs year"}
@@ -78,10 +79,15 @@ class CardSource:
             "filters": (*self.other_filters, *filters.searching(card.name, card.find)),
             "data_fields": tuple(dict.fromkeys((field, by_volume, *columns.values()))),
             "order_by": (Order(name=by_volume if self.is_ranked else by, direction=direction),),
-            "limit": FAR_LIMIT if self.is_ranked or self.brings_others else LIMIT,
+            "limit": FAR_LIMIT if self.is_ranked or self.brings_others else self._most,
             "data_filters": focus.view.data_filters,
         }
         return focus.rows().model_copy(update=changes)
+
+    @property
+    def _most(self) -> int:
+        """How many values are shown: of weekdays and hours of the day all."""
+        return DAY_HOURS if self.card.name in CYCLE_KEY_FIELDS else LIMIT
 
     @cached_property
     def other_filters(self) -> tuple[Filter, ...]:
@@ -122,7 +128,7 @@ class CardSource:
         answer = ask.estimate(self.focus.context, self.query)
         if self.is_ranked:
             return answer
-        answer = self._containing(answer, LIMIT)
+        answer = self._containing(answer, self._most)
         names = set(answer.names[self.card.name])
         missing = tuple(value for value in self.chosen_values if value not in names)
         if not missing:
@@ -135,8 +141,12 @@ class CardSource:
     def query_of_rows(self, answer: Audience) -> AudienceQuery:
         """The question about the rows shown, on other days."""
         only = Filter(name=self.card.name, value=tuple(answer.names[self.card.name]), match="equals")
+        if self.card.name in SPAN_KEY_FIELDS:  # days of before have other names
+            filters = self.other_filters
+        else:
+            filters = (*self.other_filters, only) if len(answer) else self.query.filters
         changes = {
-            "filters": (*self.other_filters, only) if len(answer) else self.query.filters,
+            "filters": filters,
             "limit": None,
             "data_fields": (self.focus.field.name,),
             "order_by": (),
@@ -144,12 +154,16 @@ class CardSource:
         }
         return self.query.model_copy(update=changes)
 
+    def compare(self, query: AudienceQuery, answer: Audience) -> ComparedAnswers | None:
+        """Both sides of a question; days, weeks and months are paired by their place."""
+        return split_levels.pair_times(self.focus, compared_answers.fetch(self.focus, query, answer))
+
     def board(self, answer: Audience) -> "Leaderboard":
         """The leaderboard of these rows, with the same rows on all days compared."""
         board = self._sort_here(answer) if self.is_ranked else self._take_order(answer)
         for other in self.focus.comparisons[1:]:
             source, now = CardSource(other, self.card), board.split.answer
-            both = compared_answers.fetch(other, source.query_of_rows(now), now)
+            both = source.compare(source.query_of_rows(now), now)
             board = replace(board, split=replace(board.split, also=source._split(now, both)))
         return board
 
@@ -160,14 +174,14 @@ class CardSource:
         return Table(self.card.name, title, [], [], card=header)
 
     def _take_order(self, answer: Audience) -> "Leaderboard":
-        both = compared_answers.fetch(self.focus, self.query_of_rows(answer), answer)
+        both = self.compare(self.query_of_rows(answer), answer)
         count = answer.total.records_found
         return Leaderboard(self.focus, self.card, self._split(answer, both), self._whole(answer), count)
 
     def _sort_here(self, answer: Audience) -> "Leaderboard":
         """The leaderboard of the values that come first once all are sorted here."""
         all_values = self.query.model_copy(update={"data_filters": ()})
-        both = compared_answers.fetch(self.focus, all_values, answer)
+        both = self.compare(all_values, answer)
         if both is not None:
             answer, both = _add_old_rows(self.focus, answer, both)
         answer = self._containing(answer, FAR_LIMIT)

@@ -252,6 +252,8 @@ def _front(split: SplitRows, figures: Numbers) -> Iterator[SplitColumn]:
         yield SplitColumn(
             SHARE, 100.0, split.answer.percents[name].tolist(), share, partial(figures.number, decimals=1)
         )
+    if (per_day := split_rows.per_day(split)) is not split:
+        yield replace(_figures(per_day, per_day.field, figures), total=None, order=None)
     half_ranges = split_rows.half_ranges(split)
     if (half_ranges >= precision.LEAST_RANGE).any():
         total = precision.total_range(split.answer, name)

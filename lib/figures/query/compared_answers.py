@@ -5,10 +5,9 @@ than the uncertainty of a sample, and not within what the two periods' parts (th
 """
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -203,14 +202,11 @@ def fetch(focus: Focus, query: AudienceQuery, whole: Audience) -> ComparedAnswer
     both = ComparedAnswers(now, before, coverage(focus, counts[0], counts[1], about))
     if not is_by_weekday or focus.compared_days is None:
         return both
-    some = [_by_weekday(query, days, answer.total.dates) for answer, days in sides]
-    every = [_by_weekday(query, days) for days in _whole_sides(focus, focus.compared_days)]
+    by_weekday = partial(time_filters.days_by, time_filters.WEEKDAY, query)
+    some = [by_weekday(days, answer.total.dates) for answer, days in sides]
+    every = [by_weekday(days) for days in _whole_sides(focus, focus.compared_days)]
     rows = {name: Coverage(some[0][name], every[0][name], some[1][name], every[1][name]) for name in every[0]}
     return replace(both, weekdays=rows)
-
-
-def _by_weekday(query: AudienceQuery, days: Days, with_data: Sequence[str] = ()) -> Counter[str]:
-    return Counter(time_filters.weekdays(time_filters.days(query, days, with_data)))
 
 
 def coverage(focus: Focus, now: int, before: int, query: AudienceQuery | None = None) -> Coverage:

@@ -13,7 +13,7 @@ from lib.figures.query.view_parts import ValueLines, value_lines
 from lib.reporting import named_days
 from lib.reporting.models import AudienceQuery
 from lib.slicers.dates import Days
-from lib.slicers.granularities import TIME_KEY_FIELDS, Granularity, time_key_field
+from lib.slicers.granularities import CYCLE_KEY_FIELDS, TIME_KEY_FIELDS, Granularity, time_key_field
 from lib.slicers.models import DataField, Order, Slicer
 from lib.slicers.zones import Zone
 
@@ -104,7 +104,13 @@ class Focus:
 
     @property
     def cards(self) -> tuple[Card, ...]:
-        return self.view.cards or card.default_cards(self.slicer)
+        """The leaderboards; weekdays and hours of the day as time runs, unless another order is chosen."""
+        return tuple(
+            replace(leaderboard, by="name", direction="asc")
+            if leaderboard.name in CYCLE_KEY_FIELDS and leaderboard.by == "volume"
+            else leaderboard
+            for leaderboard in self.view.cards or card.default_cards(self.slicer)
+        )
 
     @property
     def columns(self) -> tuple[DataField, ...]:

@@ -1,7 +1,9 @@
 """The rows of a split as displayed: labels, shares, changes, and the rest that is not shown."""
 
+import dataclasses
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Self
 
@@ -16,12 +18,15 @@ from lib.figures.query.compared_answers import Change, ComparedAnswers
 from lib.figures.query.filters import both
 from lib.figures.query.focus import Focus
 from lib.figures.query.precision import LEAST_RANGE, half_range
+from lib.reporting import time_filters
 from lib.reporting.answers import Audience, remainder
+from lib.slicers import dates
 from lib.slicers.dates import Days
-from lib.slicers.granularities import GRANULARITIES, SPAN_KEY_FIELDS
+from lib.slicers.granularities import CYCLE_KEY_FIELDS, GRANULARITIES, SPAN_KEY_FIELDS
 from lib.slicers.models import DataField, Slicer
 from lib.slicers.zones import Zone
 from lib.wire.errors import BadRequest
+from lib.wire.text import count_of
 
 Bar = tuple[float, float, float]
 """The length of a bar, and the ends of its range, from 0 to 1."""
@@ -33,6 +38,7 @@ class SplitRows:
     """A split as it is shown: the answer, its rows on the days compared, and the data field in front.
 
     `period` is the days asked for, where parts of weeks and months are to be named; `today` is not over.
+    `day_counts` says on how many days each weekday or hour of the day is, by key field, where these differ.
     `whole` are the totals of both periods. Where rows are chosen by their figures (`is_chosen`), all others
     are the rest. `also` are the same rows, compared with the other days of the question,
     and `against` says which days these are compared with.
@@ -49,6 +55,7 @@ class SplitRows:
     also: "SplitRows | None" = None
     against: str = ""
     zone: Zone = 0
+    day_counts: Mapping[str, Mapping[str, int]] = dataclasses.field(default_factory=dict)
 
     @classmethod
     def of(
@@ -61,9 +68,10 @@ class SplitRows:
     ) -> Self:
         """The rows of an answer to a question of the page."""
         today = ask.today(focus.context, focus.query)
-        return cls(
-            answer, pair, focus.field, focus.slicer, focus.period, today, whole, is_chosen, zone=focus.zone
-        )
+        counts = {key: _day_counts(focus, answer, key) for key in CYCLE_KEY_FIELDS if key in answer.names}
+        uneven = {key: days for key, days in counts.items() if len({*days.values()}) > 1}
+        rows = (answer, pair, focus.field, focus.slicer, focus.period, today, whole, is_chosen)
+        return cls(*rows, zone=focus.zone, day_counts=uneven)
 
     @property
     def comparisons(self) -> "tuple[SplitRows, ...]":
@@ -89,6 +97,31 @@ class SplitRows:
     def segmented(self) -> list[str]:
         """The key fields with several values per record."""
         return [name for name in self.keys if self.slicer.key_field(name).is_segmented]
+
+
+def _day_counts(focus: Focus, answer: Audience, key: str) -> dict[str, int]:
+    """On how many days each value of the rows is, whatever filters on this key field leave out."""
+    others = tuple(filter_ for filter_ in focus.query.filters if filter_.name != key)
+    query = focus.query.model_copy(update={"filters": others})
+    dates_with_data, now = answer.total.dates, dates.clock(focus.zone)
+    counts = time_filters.days_by(key, query, focus.period, dates_with_data, now)
+    return {value: counts[value] for value in answer.names[key]}
+
+
+def per_day(split: SplitRows) -> SplitRows:
+    """The same with the field's figures per day, where rows are of so many days that sums would mislead."""
+    name, answer = split.field.name, split.answer
+    key = next(iter(split.day_counts), None)
+    if key is None or not split.is_additive:
+        return split
+    days = answer.names[key].map({code: count or np.nan for code, count in split.day_counts[key].items()})
+    sides = {
+        side: frame.assign(**{name: frame[name] / days})
+        for side in ("values", "low", "high")
+        if (frame := getattr(answer, side)) is not None and name in frame
+    }
+    field_per_day = split.field.model_copy(update={"description": f"{title(split.field)} per day"})
+    return replace(split, answer=replace(answer, **sides), field=field_per_day)
 
 
 def bars(split: SplitRows, whole: float | None) -> list[Bar | None]:
@@ -125,6 +158,8 @@ def labels(split: SplitRows) -> pd.DataFrame:
             labels = zip(map(GRANULARITIES[grain].label, codes), parts, strict=True)
             columns[key] = [f"{label} ({part})" if part else label or NOT_SET for label, part in labels]
             continue
+        if key in split.day_counts:
+            texts = [f"{code} ({count_of(split.day_counts[key][code], 'day')})" for code in codes]
         codes_of: dict[str, set[str]] = {}
         for code, text in zip(codes, texts, strict=True):
             codes_of.setdefault(text, set()).add(code)

@@ -9,7 +9,7 @@ from lib.figures.numbers import Numbers
 from lib.figures.query import ask, filters, precision
 from lib.reporting.answers import Audience
 from lib.reporting.models import API_ROWS_LIMIT, DESK_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery
-from lib.slicers.granularities import SPAN_KEY_FIELDS
+from lib.slicers.granularities import CYCLE_KEY_FIELDS, SPAN_KEY_FIELDS
 from lib.slicers.models import Order, Slicer
 from lib.wire.filters import Filter
 
@@ -159,7 +159,9 @@ def frequent(slicer: Slicer) -> str | None:
 
 
 def in_order(name: str, by: str | None) -> Order:
-    """The order of values: the largest by a data field first; the latest first for time key fields."""
+    """The order of values: the largest by a data field first; of times the latest, of weekdays the Monday."""
+    if name in CYCLE_KEY_FIELDS:
+        return Order(name=name, direction="asc")
     return Order(name=name, direction="desc") if name in SPAN_KEY_FIELDS or by is None else Order(name=by)
 
 

@@ -99,6 +99,8 @@ def notes(focus: Focus, data: ChartData) -> list[str]:
                 f"{plain(field)}: {focus.numbers.number(count, 1)} values per record: shares exceed 100 %."
             )
     sentences += split_rows.doubts(data.split, focus.numbers)
+    if kind(focus).drills and (per_day := split_rows.per_day(data.split)) is not data.split:
+        sentences.append(f"{per_day.field.description}, as the values have unlike numbers of days.")
     sentences += map(plain, precision.codes(focus.slicer, data.split.keys))
     sentences.append(KINDS[focus.view.chart].shortfall(focus))
     if len(focus.comparisons) > 1 and kind(focus) is not KINDS["table"]:

@@ -1,6 +1,7 @@
 """Draws the rows, the bars or the heatmap of a split, with clicks on them, or its values over time."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -48,6 +49,7 @@ def draw_rows(context: RequestContext) -> None:
 
 def bars(focus: Focus, split: SplitRows) -> None:
     """Draw the bars. A click drills into the bar's row."""
+    split = split_rows.per_day(split)
     answer, name = split.answer, focus.field.name
     sampled = answer.low is not None and answer.high is not None and name in answer.low
     bars = Bars(
@@ -58,14 +60,16 @@ def bars(focus: Focus, split: SplitRows) -> None:
     )
     key = page_clicks.key("split_bars")
     st.plotly_chart(
-        bar_chart.figure(bars, focus.field, focus.numbers), key=key,
+        bar_chart.figure(bars, split.field, focus.numbers), key=key,
         on_select=partial(_keep_bar, focus, split, key), selection_mode="points",
-        config=export_menu.config(focus, "split_bars"), alt=alternative(focus, split.keys),
+        config=export_menu.config(focus, "split_bars"),
+        alt=alternative(replace(focus, field=split.field), split.keys),
     )  # fmt: skip
 
 
 def heatmap(focus: Focus, split: SplitRows) -> None:
     """Draw the heatmap of two key fields. A click drills into both values of the cell."""
+    split = split_rows.per_day(split)
     grid = cells(split)
     descriptions = {
         key: dict(zip(split.answer.names[key], split_rows.labels(split)[key], strict=True))
@@ -80,11 +84,12 @@ def heatmap(focus: Focus, split: SplitRows) -> None:
         values=grid.to_numpy(),
         few=few.reindex(index=grid.index, columns=grid.columns).fillna(value=False).to_numpy(dtype=bool),
     )
-    figure = heat_chart.figure(label_grid, focus.field, focus.numbers, theme.ink(st.context.theme.type))
+    figure = heat_chart.figure(label_grid, split.field, focus.numbers, theme.ink(st.context.theme.type))
     key = page_clicks.key("split_heatmap")
     st.plotly_chart(
         figure, key=key, on_select=partial(_keep_square, focus, split, grid, key), selection_mode="points",
-        config=export_menu.config(focus, "split_heatmap"), alt=alternative(focus, split.keys),
+        config=export_menu.config(focus, "split_heatmap"),
+        alt=alternative(replace(focus, field=split.field), split.keys),
     )  # fmt: skip
 
 
