@@ -150,21 +150,25 @@ class BoardAnswers:
         """The state after the clicks, resolved, without its figures. Raises as `finish`."""
         return self._turn(request, person, deadline).focus
 
-    def _turn(self, request: OverviewRequest, person: Person, deadline: Deadline) -> _Turn:
+    def context(self, request: OverviewRequest, person: Person, deadline: Deadline) -> RequestContext:
+        """The context of a request. Raises AccessError, and the errors of the service."""
         clients = connect.connect(person, self._settings, within=deadline)
         about = request.project, request.slicer
         if about not in clients.slicers:
             raise AccessError
-        answers = Answers(is_parallel=not self._reports.is_quick(*about))
-        context = RequestContext(
+        return RequestContext(
             person,
             *about,
             clients.with_own(self._slicer(clients, person, *about), *about),
             clients,
             language=numbers.read_language(request.numbers) or request.locale,
             chosen_zone=request.zone,
-            caches={ask.ANSWERS: answers},
+            caches={ask.ANSWERS: Answers(is_parallel=not self._reports.is_quick(*about))},
         )
+
+    def _turn(self, request: OverviewRequest, person: Person, deadline: Deadline) -> _Turn:
+        context, about = self.context(request, person, deadline), (request.project, request.slicer)
+        answers = context.caches[ask.ANSWERS]
         page_state = state.from_params(request.params, context.slicer, *about, context.own_zone)
         default_cards = None if page_state.view.cards else card.read_own_cards(context)
         for act in filter(None, request.acts):

@@ -6,9 +6,8 @@ from typing import Any
 
 from lib.figures import numbers
 from lib.figures.query import filters, state, values
-from lib.figures.query.board_params import filter_fields
 from lib.figures.query.focus import Focus
-from lib.reporting.links import FieldNames, join_texts, split_texts
+from lib.reporting.links import join_texts, split_texts
 from lib.serving.front.overview_route import OverviewRequest
 from lib.share.documents.question import (
     Params,
@@ -18,7 +17,7 @@ from lib.share.documents.question import (
     snapshot_table,
 )
 from lib.share.snapshot import models as snapshots
-from lib.slicers import counterparts, zones
+from lib.slicers import zones
 from lib.views.board_copies import BoardCopy, BoardItem
 from lib.views.boards import BoardPart
 from lib.wire.text import straight
@@ -52,15 +51,20 @@ def empty_block(item: BoardItem) -> snapshots.Block:
 
 
 def block(
-    item: BoardItem, copy: BoardCopy, focus: Focus, parts: Mapping[str, Any], address: str
+    item: BoardItem,
+    copy: BoardCopy,
+    focus: Focus,
+    parts: Mapping[str, Any],
+    address: str,
+    sentences: Sequence[str],
 ) -> snapshots.Block:
-    """A cell of a board from the answer to its request."""
+    """A cell of a board from the answer to its request; `sentences` say which of its filters do not apply."""
     frame = snapshots.Block(
         straight(item.title or title(item, copy, focus)),
         straight(" · ".join(_about(item, focus))),
         item.width,
         address,
-        notes=tuple(_left_out(focus, item, copy.params)),
+        notes=(*map(straight, sentences), *_left_out(focus, item)),
         text=straight(item.text),
     )
     return _DRAWN[item.part](frame, focus, parts[PARTS[item.part]])
@@ -104,13 +108,8 @@ def _about(item: BoardItem, focus: Focus) -> Iterator[str]:
         yield f"only rows where {filters.restrictions(focus.slicer)}"
 
 
-def _left_out(focus: Focus, item: BoardItem, board_params: Params) -> Iterator[str]:
-    """What of the view and of the board's filters does not fit the slicer."""
-    for names in filter_fields(board_params):
-        own_names = {FieldNames(focus.slicer, focus.slicer).of(name) for name in names}
-        if own_names.isdisjoint(field.name for field in focus.slicer.key_fields):
-            title = counterparts.title(names[0])
-            yield f"{item.slicer} has no {title}: the board's filter on it does not apply here."
+def _left_out(focus: Focus, item: BoardItem) -> Iterator[str]:
+    """What of the view does not fit the slicer."""
     _, left_out = state.read(item.params, focus.slicer, item.project, item.slicer)
     yield from map(straight, left_out)
 

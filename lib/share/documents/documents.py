@@ -1,12 +1,16 @@
 """Takes documents from the services of an installation, in the name of a person."""
 
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from lib.figures import error_text
 from lib.figures.board.board_answers import BoardAnswers
 from lib.figures.query import state
-from lib.figures.query.board_params import under
+from lib.figures.query.board_filters import for_slicer
+from lib.figures.query.board_params import DAYS, under
 from lib.people import Person
+from lib.reporting import links
 from lib.serving.front.overview_route import OverviewRequest
 from lib.settings import Settings
 from lib.share.documents import board, question
@@ -60,9 +64,9 @@ class Documents:
             return board.empty_block(item)
         if item.part == "text":
             return snapshots.Block(straight(item.title), "", item.width, text=straight(item.text))
-        params = under(item.params, copy.params)
+        deadline = Deadline(self._settings.deadline_seconds)
         try:
-            deadline = Deadline(self._settings.deadline_seconds)
+            params, sentences = self._params(person, item, copy, deadline)
             focus, parts = self._answers.finish(board.request(params, item, language), person, deadline)
         except TrancheError as error:
             # Refused: the desk's own credentials at a remote service, not the person's rights
@@ -71,7 +75,23 @@ class Documents:
             message = straight(error_text.sentence(error))
             return snapshots.Block(straight(item.title or item.name), "", item.width, message=message)
         address = live_address(self._settings.address, (item.project, item.slicer), params)
-        return board.block(item, copy, focus, parts, address)
+        return replace(board.block(item, copy, focus, parts, address, sentences), params=params)
+
+    def _params(
+        self, person: Person, item: BoardItem, copy: BoardCopy, deadline: Deadline
+    ) -> tuple[Params, list[str]]:
+        """The item's parameters under those of the board, and a sentence for each filter that is left out."""
+        about, contexts = (item.project, item.slicer), {}
+        has_filters = any(links.FILTER.fullmatch(name) for name in copy.params)
+        for project, slicer in sorted(copy.slicers) if has_filters else ():
+            request = OverviewRequest(project=project, slicer=slicer, params={}, parts=["head"])
+            with suppress(TrancheError):
+                contexts[project, slicer] = self._answers.context(request, person, deadline)
+        if about not in contexts:
+            return under(item.params, copy.params), []
+        view_params = under(item.params, {name: copy.params[name] for name in DAYS if name in copy.params})
+        board_params, sentences = for_slicer(copy.params, contexts[about], [*contexts.values()], view_params)
+        return under(item.params, board_params), sentences
 
     def title(self, person: Person, item: BoardItem, copy: BoardCopy) -> str:
         """What the item's cell is called, found without its figures."""

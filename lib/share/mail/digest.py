@@ -42,11 +42,12 @@ class Digest:
         at: datetime,
         zone: str,
     ) -> dict[str, dict[str, str]]:
-        """The questions of views, under a board's parameters, on the days that their dates mean at this time
-        in the reader's zone: URL parameters by the view's number. Raises the errors of the service."""
+        """The questions of views, under a board's days, on those that their dates mean at this time in the
+        reader's zone: URL parameters by the view's number. Raises the errors of the service."""
         questions, own_zone = {}, read_zone(zone)
+        board_days = {name: text for name, text in board_params.items() if name in (*DAYS, *COMPARISON)}
         for view in views:
-            slicer, params = _slicer(view, clients), under(view.params, board_params)
+            slicer, params = _slicer(view, clients), under(view.params, board_days)
             questions[str(view.id)] = state.fixed_days(
                 params, slicer, view.project, view.slicer, at, own_zone
             )

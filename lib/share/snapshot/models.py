@@ -133,7 +133,8 @@ class Snapshot:
 class Block:
     """A cell of a board: one part of a question, or a text, over `width` of four columns.
 
-    `about` says view, days and filters, `message` stands where there are no figures.
+    `about` says view, days and filters, `message` stands where there are no figures. `params` are those of
+    the question on the desk.
     """
 
     title: str
@@ -146,6 +147,7 @@ class Block:
     notes: Sequence[str] = ()
     message: str = ""
     text: str = ""
+    params: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

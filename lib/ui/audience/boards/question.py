@@ -203,7 +203,7 @@ def _target(
 
     def write(query: AudienceQuery) -> None:
         all_filters = (*parts()[1], *query.filters)
-        change(board, board_params.with_filters(of_board(board), all_filters, slicers))
+        change(board, board_params.with_filters(of_board(board), all_filters))
         st.rerun()
 
     return FilterTarget(own, read, write)

@@ -8,8 +8,8 @@ from pathlib import Path
 import streamlit as st
 
 from lib.figures.caches import SessionCache
-from lib.figures.query import ask, state
-from lib.figures.query.board_params import link_params, under
+from lib.figures.query import ask
+from lib.figures.query.board_params import link_params
 from lib.reporting import links
 from lib.settings import Settings
 from lib.share import Documents, page, snapshots
@@ -115,21 +115,17 @@ def _draw_cell(context: PageContext, item: BoardItem, copy: BoardCopy, name: str
     is_text = item.part == "text"
     with st.container(gap=None):
         if not is_text:
-            _draw_head(context, item, copy, block, name)
+            _draw_head(item, block, name)
         _mount(key=f"board_block_{name}", data={"html": page.block_html(block, name, is_text)})
 
 
-def _draw_head(
-    context: PageContext, item: BoardItem, copy: BoardCopy, block: snapshots.Block, name: str
-) -> None:
+def _draw_head(item: BoardItem, block: snapshots.Block, name: str) -> None:
     """Draw a cell's title, a link where there is a view to open, and what it is about."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"board_head_{name}"):
         if block.title == snapshots.UNAVAILABLE:
             st.markdown(f"**{plain(block.title)}**", width="content")
         else:
-            about = item.project, item.slicer
-            slicer = question.slicer_of(context, about)
-            params = state.read(under(item.params, copy.params), slicer, *about)[0].params
+            params = block.params or item.params
             st.page_link(
                 screens.AUDIENCE, label=f"**{plain(block.title)}**",
                 query_params={"project": item.project, "slicer": item.slicer, **params},
