@@ -156,7 +156,8 @@ class CardSource:
 
     def compare(self, query: AudienceQuery, answer: Audience) -> ComparedAnswers | None:
         """Both sides of a question; days, weeks and months are paired by their place."""
-        return split_levels.pair_times(self.focus, compared_answers.fetch(self.focus, query, answer))
+        both = compared_answers.fetch(self.focus, query, answer)
+        return split_levels.pair_times(self.focus, both) if self.card.name in SPAN_KEY_FIELDS else both
 
     def board(self, answer: Audience) -> "Leaderboard":
         """The leaderboard of these rows, with the same rows on all days compared."""
