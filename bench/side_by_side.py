@@ -212,7 +212,7 @@ def engine(service: ReportingService, token: str, case: Case) -> Any:
     """What the engine alone takes of it."""
     request = service.admit(orjson.dumps(_body(token, case)))
     query = service._query(AudienceQuery, request)
-    question = service._question(query, request.slicer.measures)
+    question = service._engine_query(query, request.slicer.measures)
     return service.engine.audience(request.slicer, question, service.deadline())
 
 

@@ -174,7 +174,7 @@ def _file(settings: Settings, params: dict[str, str]) -> Any:
 
 
 def _snapshot(settings: Settings, params: dict[str, str]) -> Any:
-    return repr(Documents(settings).question(ADA, ABOUT, page(params)))
+    return repr(Documents(settings).of_question(ADA, ABOUT, page(params)))
 
 
 def _mail(settings: Settings, params: dict[str, str]) -> Any:
@@ -190,7 +190,7 @@ def _board(settings: Settings, params: dict[str, str]) -> Any:
         BoardItem(kind, 1, "country", *ABOUT, "Spend", page({**params, "split": "country"}))
         for kind in ("headline", "leaderboard", "table")
     ]
-    return repr(Documents(settings).board(ADA, BoardCopy(items, {}), "Board"))
+    return repr(Documents(settings).of_board(ADA, BoardCopy(items, {}), "Board"))
 
 
 def _alert(settings: Settings, params: dict[str, str]) -> Any:
@@ -391,10 +391,10 @@ def test_a_sample_reads_the_currency_of_every_record(settings: Settings) -> None
 def test_files_and_boards_say_why_there_is_no_chart(settings: Settings) -> None:
     """Where money has no figure there is no scale to draw, but the reason; and the chart in one currency."""
     for params, reason in (({}, f"Spend: {REASON}."), ({"is.currency_code": "EUR"}, "")):
-        snapshot = Documents(settings).question(ADA, ABOUT, page(params))
+        snapshot = Documents(settings).of_question(ADA, ABOUT, page(params))
         assert (snapshot.chart is None, [*snapshot.notes[:1]] == [reason]) == (bool(reason), bool(reason))
         item = BoardItem("chart", 1, "", *ABOUT, "Spend", page(params))
-        (cell,) = Documents(settings).board(ADA, BoardCopy([item], {}), "Board").blocks
+        (cell,) = Documents(settings).of_board(ADA, BoardCopy([item], {}), "Board").blocks
         assert (cell.chart is None, cell.message) == (bool(reason), reason)
 
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.validation import Problems, read
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery
-from lib.reporting.requests import question
+from lib.reporting.requests import parse
 from lib.slicers.definition.file import parse_definition
 from lib.wire.errors import WORDS, BadDefinition, BadRequest, Invalid, requirement
 
@@ -56,7 +56,7 @@ def test_of_the_reporting_api(model: type[InfoQuery]) -> None:
     """Any value in any place of a question is read, or refused without a word of Python."""
     for place, value in itertools.product(places(model), VALUES):
         try:
-            question(model, body(place, value))
+            parse(model, body(place, value))
         except BadRequest as error:
             plain(error.reason)
 

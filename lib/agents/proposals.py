@@ -75,7 +75,7 @@ def propose_package(desk: Desk, arguments: PackageToPropose) -> Json:
     booking = start, end
     forecast = report and report.expected(targeting, lists, media_type, booking)
     proposal = {"fields": fields, "reason": arguments.reason, "expected": forecast}
-    proposal["question"] = _question(desk, report, arguments.filters)
+    proposal["question"] = _package_question(desk, report, arguments.filters)
     left_out = [f"{gap.filter.name}: {gap.why}" for gap in targets.left_out]
     left_out += [
         f"{entries.kind.title}: no list has these entries; make one first" for entries in targets.lists
@@ -132,7 +132,7 @@ def _targeting(base: SupplyPackage | None, own: Targeting) -> Targeting:
     )
 
 
-def _question(desk: Desk, report: Insight | None, filters: list[KeyFilter]) -> Json | None:
+def _package_question(desk: Desk, report: Insight | None, filters: list[KeyFilter]) -> Json | None:
     """The question that the filters are, for whoever decides."""
     if report is None or not filters:
         return None

@@ -43,7 +43,7 @@ class AgentRoute:
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app, self._settings = app, settings
         self._access: Access = connect.installation(settings).access
-        self._auth = FairPool(AUTH_THREADS, AUTH_THREADS, "agent-door")
+        self._auth = FairPool(AUTH_THREADS, AUTH_THREADS, "agent-auth")
         self._calls = FairPool(settings.query_threads, settings.query_share, "agent")
         self._throttle = Throttle(settings.throttle_agents, share=self._access.tally("agents"))
 

@@ -107,7 +107,7 @@ def _take(settings: Settings, person: Person, question: _Question) -> snapshots.
     from lib.share import Documents
 
     if not isinstance(question.about, int):
-        return Documents(settings).question(person, question.about, question.params, question.title)
+        return Documents(settings).of_question(person, question.about, question.params, question.title)
     store = connect.connect(person, settings).view_store.boards
     board = store.get(question.about)
     if board is None:
@@ -116,4 +116,4 @@ def _take(settings: Settings, person: Person, question: _Question) -> snapshots.
     link = links.href("boards", board_params.link_params(board, params))
     address = f"{settings.address}/{link}" if settings.address else ""
     copy = copy_board(board, store.views_of(board), params)
-    return Documents(settings).board(person, copy, board.name, address)
+    return Documents(settings).of_board(person, copy, board.name, address)

@@ -43,7 +43,7 @@ def price_query(
     return win_prices.win_question(query, report.slicer, fields)
 
 
-def question(
+def prices_query(
     report: DealReport,
     base: AudienceQuery,
     fields: WinFields,
@@ -78,7 +78,7 @@ def lookup(
     """
     base, rate = report.query(days, filters=filters), field_of(report.slicer, WIN_RATE)
     return Lookup(
-        [question(report, base, fields, seat, without) for seat in seats],
+        [prices_query(report, base, fields, seat, without) for seat in seats],
         lambda answers: [
             SeatPrices(
                 win_prices.win_prices(answer, fields),
@@ -98,7 +98,7 @@ def daily_lookup(
 ) -> Lookup[tuple[DayFigure, ...]]:
     """What these seats won on each of the last days at or above their prices by CPM; see `daily_wins`."""
     base, amounts = report.query(days, filters=filters), [price for _, price in prices]
-    queries = [question(report, base, fields, seat) for seat, _ in prices]
+    queries = [prices_query(report, base, fields, seat) for seat, _ in prices]
     return Lookup(
         [query.model_copy(update={"limit": MOST_GROUPS}) for query in queries],
         lambda answers: daily_wins(answers, amounts, fields, report.period(days)),

@@ -42,7 +42,7 @@ class RecordsPlan:
             if self._available[order.name].kind == "texts":
                 raise BadRequest(f"order_by: {order.name} has several values in a record")
 
-    def question(self, question: Question) -> RecordsQuestion:
+    def engine_query(self, question: Question) -> RecordsQuestion:
         """What an engine is asked, about the records of that question."""
         names = tuple(column.name for column in self.columns)
         return RecordsQuestion(question, names, self._order_by, self.query.limit)

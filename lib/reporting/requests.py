@@ -54,7 +54,7 @@ def fields_of(query: Fields | InfoQuery) -> Fields:
     )
 
 
-def question(model: type[Question], query: Fields | InfoQuery) -> Question:
+def parse(model: type[Question], query: Fields | InfoQuery) -> Question:
     """The fields, or a query of this process, as that kind of question; BadRequest lists all errors.
 
     A query is checked too: one made by `model_copy` may hold anything.

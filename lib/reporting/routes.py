@@ -129,7 +129,7 @@ class ReportingApi:
 
     def __init__(self, service: ReportingService) -> None:
         self.service = service
-        self.auth_threads = FairPool(AUTH_THREADS, AUTH_THREADS, "door")
+        self.auth_threads = FairPool(AUTH_THREADS, AUTH_THREADS, "auth")
         self._files: Counter[str] = Counter()
 
     async def slicers(self, body: bytes) -> list[tuple[str, str]]:

@@ -139,7 +139,7 @@ class ReportingService:
 
     def info(self, request: AuthorizedRequest, deadline: Deadline) -> Slicer:
         """Describe the slicer (specification, Info)."""
-        requests.question(InfoQuery, request.query)
+        requests.parse(InfoQuery, request.query)
         visible, slicer = self._visible(request, deadline), request.slicer.info()
         return slicer if visible is None else visible_rows.restrict(slicer, request.row_filters, visible)
 
@@ -152,7 +152,7 @@ class ReportingService:
         limit = None if visible is not None else _rows_limit(query, slicer, records)
 
         def compute() -> tuple[Audience, bool]:
-            question = replace(self._question(query, measures), rows_limit=limit)
+            question = replace(self._engine_query(query, measures), rows_limit=limit)
             sums = self._sums(slicer, question, visible, deadline)
             # not to be cached if the deadline left records unread
             return compose.compose(sums, query, slicer, measures), not sums.unread
@@ -171,7 +171,7 @@ class ReportingService:
         visible = self._visible(request, deadline)
 
         def answer(query: ExportQuery, within: pd.DataFrame | None = None) -> Audience:
-            question = replace(self._question(query, measures), within=within)
+            question = replace(self._engine_query(query, measures), within=within)
             return compose.compose(self._sums(slicer, question, visible, deadline), query, slicer, measures)
 
         audience = answer(query)
@@ -206,7 +206,7 @@ class ReportingService:
         plan, question, day = RecordsPlan(query, slicer), self._selection(query), time_key_field("day")
         by_day = replace(question, split_by=(day,), atoms=frozenset({RECORDS}))
         counts = self._engine(slicer).audience(slicer, by_day, deadline)
-        frame = self._frame(slicer, plan.question(question), counts.groups[day], deadline)
+        frame = self._frame(slicer, plan.engine_query(question), counts.groups[day], deadline)
         return plan, plan.answer(frame, int(counts.rows.records.sum()))
 
     def _frame(
@@ -222,7 +222,7 @@ class ReportingService:
 
     def _query(self, model: type[requests.ReportQuery], request: AuthorizedRequest) -> requests.ReportQuery:
         """The question in a request, about the rows that are there for its caller: the one place for that."""
-        query: requests.ReportQuery = requests.question(model, request.query)
+        query: requests.ReportQuery = requests.parse(model, request.query)
         requests.check_values(query, self.settings.filter_values)
         query = requests.resolve(query, request.slicer.info())
         return query.model_copy(update={"filters": (*request.row_filters, *query.filters)})
@@ -232,7 +232,7 @@ class ReportingService:
         zone, most_bytes = query.timezone or 0, self.settings.question_megabytes * MEGABYTE
         return Question(first, last, zone, filters=query.filters, any_of=query.any_of, max_bytes=most_bytes)
 
-    def _question(self, query: AudienceQuery | ExportQuery, measures: Measures) -> Question:
+    def _engine_query(self, query: AudienceQuery | ExportQuery, measures: Measures) -> Question:
         required = compose.required_measures(query, measures)
         has_most = len(query.split_by) > 1 and not query.data_filters
         return replace(

@@ -142,9 +142,9 @@ class LinkPages:
     def _figures(self, link: ShareLink, owner: Person) -> str:
         """The figures of a view or board."""
         if (board := BoardCopy.from_params(link.params)) is not None:
-            return page.html(self._documents.board(owner, board, link.name))
+            return page.html(self._documents.of_board(owner, board, link.name))
         about = (link.project, link.slicer)
-        return page.html(self._documents.question(owner, about, link.params, link.name))
+        return page.html(self._documents.of_question(owner, about, link.params, link.name))
 
     def _open(self, number: int, secret: str) -> tuple[ShareLink | None, Person | None]:
         """The link of this key; and its owner, with no more rights than the link has, if it is open."""

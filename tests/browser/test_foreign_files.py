@@ -63,7 +63,7 @@ def shows_text_alone(page: Page) -> None:
 def test_a_snapshot(settings: Settings, page: Page, tmp_path: Path) -> None:
     """The file of a question shows hostile names of values, fields and its title as they are written."""
     person = connect.installation(settings).people.require("admin")
-    snapshot = Documents(settings).question(person, ("demo", "hostile"), WEEK, HOSTILE)
+    snapshot = Documents(settings).of_question(person, ("demo", "hostile"), WEEK, HOSTILE)
     file = tmp_path / "snapshot.html"
     file.write_text(html(replace(snapshot, address="")))
     page.goto(file.as_uri())

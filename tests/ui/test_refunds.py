@@ -59,7 +59,7 @@ DAYS = {"start": str(DAY - dt.timedelta(2)), "end": str(DAY), "field": "revenue"
 
 def test_a_card_and_a_table_have_others_below_zero(snapshots: Documents) -> None:
     """The leaderboard and the split as a table say what refunds leave, and its change."""
-    taken = snapshots.question(PEOPLE[1], ABOUT, DAYS | {"split": "seller", "lower": "split", "top": "9"})
+    taken = snapshots.of_question(PEOPLE[1], ABOUT, DAYS | {"split": "seller", "lower": "split", "top": "9"})
     (card,) = (card for card in taken.cards if card.title == "Seller")
     for table in (card, taken.tables[0]):
         assert others(table) == [LEFT], table

@@ -71,7 +71,7 @@ def query(
     for name in ("limit", "offset", "source"):
         if name in parts:
             fields[api_names.get(name, name)] = parts[name]  # type: ignore[literal-required]
-    query = requests.question(model, fields | more)
+    query = requests.parse(model, fields | more)
     requests.check(query, slicer)
     named_days.days_of(query, slicer)
     return query
@@ -82,7 +82,7 @@ def records_query(
 ) -> RecordsQuery:
     """The question about records of this slicer; errors are those of `query`, and of the service."""
     fields = _selection(pair, slicer, parts) | {"order_by": [*map(_order, _names(order))]}
-    query = requests.question(RecordsQuery, fields | more)
+    query = requests.parse(RecordsQuery, fields | more)
     requests.check_selection(query, slicer)
     named_days.days_of(query, slicer)
     return query

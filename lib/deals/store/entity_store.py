@@ -65,7 +65,7 @@ class EntityStore:
     def whole(self, work: Work, ids: Sequence[int]) -> list[Fields]:
         """The same with the parts that the caller may not see: what a change starts from."""
         visible = (self.table.c.id.in_(ids), *work.scope.visibility(self.table))
-        row_of = {row.id: row for row in work.rows(self.question(work).where(*visible))}
+        row_of = {row.id: row for row in work.rows(self.selection(work).where(*visible))}
         rows = [row_of[entity_id] for entity_id in ids if entity_id in row_of]
         stamps = {
             row.id: {name: moments.write(row._mapping[name]) for name in ("created_at", "updated_at")}
@@ -92,7 +92,7 @@ class EntityStore:
         """The error for an entity that is not there, or not for the caller: both in the same words."""
         return NotFound(f"There is no {self.noun} {entity_id}")
 
-    def question(self, work: Work) -> Any:
+    def selection(self, work: Work) -> Any:
         """The select whose rows `bodies` takes."""
         return select(self.table)
 

@@ -42,7 +42,7 @@ class SupplyPackages(EntityStore):
     links: ClassVar[Mapping[str, str]] = {"demand_deals": "demand_deals"}
     parts: ClassVar[Mapping[str, Table]] = {"demand_deals": t.demand_deals, "packages": t.packages}
 
-    def question(self, work: Work) -> Any:
+    def selection(self, work: Work) -> Any:
         return select(self.table, status.of_package(work.now).label("status"))
 
     def bodies(self, work: Work, rows: Sequence[Row[Any]]) -> list[Fields]:
@@ -178,7 +178,7 @@ class DemandDeals(EntityStore):
 
     links: ClassVar[Mapping[str, str]] = {"supply_deals": "supply_deals"}
 
-    def question(self, work: Work) -> Any:
+    def selection(self, work: Work) -> Any:
         """The select, with the columns of the status, here and at the DSP."""
         return select(
             *t.DEAL_COLUMNS,

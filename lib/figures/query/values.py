@@ -44,7 +44,7 @@ class Values:
 
 def value_options(context: RequestContext, query: AudienceQuery, name: str, text: str = "") -> Values:
     """A key field's values on the question's days, without its filters; only those with `text`, if given."""
-    answer = ask.audience(context, _question(context, query, name, filters.searching(name, text)))
+    answer = ask.audience(context, _values_query(context, query, name, filters.searching(name, text)))
     has_words = precision.has_words(context.slicer, context.slicer.key_field(name))
     labels = matching(context, answer, name, text)
     return Values(labels, answer.total.records_found, answer.confidence_range is None, has_words)
@@ -76,7 +76,7 @@ def descriptions(
     missing = tuple(code for code in codes if code not in labels)
     if missing and context.slicer.key_field(name).mapping and context.slicer.knows("include_mappings"):
         exact = Filter(name=name, value=missing, match="equals")
-        answer = ask.try_fetch(context, _question(context, query, name, (exact,)))
+        answer = ask.try_fetch(context, _values_query(context, query, name, (exact,)))
         if answer is None:
             return labels
         _describe(context, answer, name)
@@ -107,7 +107,7 @@ def check(context: RequestContext, query: AudienceQuery, name: str, codes: Itera
     for start in range(0, len(unseen), MOST_VALUES):
         batch = unseen[start : start + MOST_VALUES]
         exact = Filter(name=name, value=batch, match="equals")
-        answer = ask.try_fetch(context, _question(context, query, name, (exact,)))
+        answer = ask.try_fetch(context, _values_query(context, query, name, (exact,)))
         if answer is not None:
             names, is_exact = {*answer.names[name].tolist()}, answer.confidence_range is None
             occurrences.update({code: code in names for code in batch if is_exact or code in names})
@@ -125,7 +125,7 @@ def look_up(
     for start in range(0, len(all_texts), MOST_VALUES):
         batch = all_texts[start : start + MOST_VALUES]
         exact = Filter(name=name, value=batch, match="equals", case_insensitive=1, search_mappings=1)
-        query_of_texts = _question(context, query, name, (exact,))
+        query_of_texts = _values_query(context, query, name, (exact,))
         all_rows = {"limit": None, "audience_rows_limit": ROWS_LIMITS[1]}
         answer = ask.audience(
             context,
@@ -165,7 +165,7 @@ def in_order(name: str, by: str | None) -> Order:
     return Order(name=name, direction="desc") if name in SPAN_KEY_FIELDS or by is None else Order(name=by)
 
 
-def _question(
+def _values_query(
     context: RequestContext, query: AudienceQuery, name: str, filters: tuple[Filter, ...]
 ) -> AudienceQuery:
     by, others_come_along = frequent(context.slicer), context.slicer.key_field(name).is_segmented

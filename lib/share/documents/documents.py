@@ -28,7 +28,7 @@ class Documents:
     def __init__(self, settings: Settings) -> None:
         self._settings, self._answers = settings, BoardAnswers(settings)
 
-    def question(
+    def of_question(
         self, person: Person, about: About, params: Params, title: str = "", language: str = ""
     ) -> snapshots.Snapshot:
         """The question of a link about `about`, project and slicer.
@@ -50,7 +50,7 @@ class Documents:
         address = live_address(self._settings.address, about, params)
         return question.snapshot(focus, parts, title, address, lower == "moved")
 
-    def board(
+    def of_board(
         self, person: Person, copy: BoardCopy, title: str, address: str = "", language: str = ""
     ) -> snapshots.Board:
         """The board with all of its cells. A cell whose view is missing or fails says so in its place."""

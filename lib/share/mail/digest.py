@@ -59,7 +59,7 @@ class Digest:
         """A saved view: figures with their changes, the chart, what moved beyond noise, and the link."""
         about, params = (view.project, view.slicer), {**params, "lower": "moved"}
         left_out = state.read(view.params, _slicer(view, clients), view.project, view.slicer)[1]
-        snapshot = self._documents.question(person, about, params, view.name)
+        snapshot = self._documents.of_question(person, about, params, view.name)
         snapshot = replace(snapshot, address=live_address(self._settings.address, about, view.params))
         facts = dict(snapshot.facts)
         parts: list[letters.Part] = [
@@ -93,7 +93,7 @@ class Digest:
         filters = {name: text for name, text in board.params.items() if name not in (*DAYS, *COMPARISON)}
         copy = copy_board(board, own, filters)
         address = f"{self._settings.address}/{links.href('boards', {'board': str(board.id)})}"
-        snapshot = self._documents.board(person, copy, board.name, address)
+        snapshot = self._documents.of_board(person, copy, board.name, address)
         parts: list[letters.Part] = []
         for block in snapshot.blocks:
             if block.figures or block.title:

@@ -46,7 +46,7 @@ def movers_csv(focus: Focus, movers: Moved) -> str:
     shares += ["Share of volume before, %", "Share of volume now, %"] if moved.has_parts(movers) else []
     days = numbers.days(*focus.comparison.before) if focus.comparison else ""
     rows: list[Sequence[object]] = [
-        [f"Question: {export_menu.question(focus, ())}, compared with {days}"],
+        [f"Question: {export_menu.question_text(focus, ())}, compared with {days}"],
         [f"What moved: {' '.join(moved.sentences(focus, movers))}"],
         [f"Precision: {moved.notes(focus, movers)}"],
         [*parts[:3], *(f"{unit}: {part}" for part in parts[3:]), *shares],

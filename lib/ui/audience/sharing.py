@@ -54,7 +54,7 @@ def _file(take: Take, kind: str, context: RequestContext) -> bytes:
 
 def _take(params: Params, name: str, context: PageContext) -> snapshots.Snapshot:
     about = context.project, context.slicer_name
-    return Documents(Settings.current()).question(context.person, about, params, name, context.locale or "")
+    return Documents(Settings.current()).of_question(context.person, about, params, name, context.locale or "")
 
 
 def draw_form(

@@ -45,7 +45,7 @@ def content(focus: Focus, pivot: Pivot) -> bytes:
     ]
     answer, fields = pivot.levels[0].split.answer, [pivot.front, *pivot.more]
     about = (
-        f"Question: {export_menu.question(focus, focus.query.split_by)}",
+        f"Question: {export_menu.question_text(focus, focus.query.split_by)}",
         f"Precision: {precision.summary(answer, fields, focus.numbers)}",
     )
     return pivot_sheet.write(PivotSheet(corner, _columns(pivot), rows, about))

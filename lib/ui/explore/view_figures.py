@@ -38,7 +38,7 @@ def draw(context: PageContext) -> None:
         about = context.slicer, context.project, context.slicer_name
         states = [state.read(view.params, *about) for view in saved_views]
         focuses = [(focus.resolve(context, page_state), left_out) for page_state, left_out in states]
-        ask.prefetch(context, (question(view_focus) for view_focus, left_out in focuses if not left_out))
+        ask.prefetch(context, (figures_query(view_focus) for view_focus, left_out in focuses if not left_out))
         st.subheader("Saved views", anchor=False)
         with st.grid(len(saved_views), min_column_width=NARROWEST, gap="small"):
             for view, (view_focus, left_out) in zip(saved_views, focuses, strict=True):
@@ -58,7 +58,7 @@ def first(views: list[SavedView], start: int, alerts: Mapping[int, Alert]) -> li
     return sorted(views, key=rank)[:MOST]
 
 
-def question(focus: Focus) -> AudienceQuery:
+def figures_query(focus: Focus) -> AudienceQuery:
     """The question behind a view's figures, over time: a change is held against what days differ by."""
     return focus.over_time().model_copy(update={"data_fields": focus.fields[:FIGURES]})
 
@@ -73,7 +73,7 @@ def _card(view: SavedView, focus: Focus, left_out: list[str], alert: Alert | Non
             st.caption(plain(" ".join(left_out)))
         else:
             try:
-                _figures(focus, ask.estimate(focus.context, question(focus)))
+                _figures(focus, ask.estimate(focus.context, figures_query(focus)))
             except TrancheError as error:
                 st.caption(plain(error_text.sentence(error)))
         if alert is not None and alert.state == "firing":
@@ -83,7 +83,7 @@ def _card(view: SavedView, focus: Focus, left_out: list[str], alert: Alert | Non
 
 
 def _figures(focus: Focus, answer: Audience) -> None:
-    comparisons = compared_answers.fetch_each(focus, question(focus), answer)
+    comparisons = compared_answers.fetch_each(focus, figures_query(focus), answer)
     fields = [focus.slicer.data_field(name) for name in focus.fields[:FIGURES]]
     with st.grid(len(fields), min_column_width=NARROWEST_FIGURE, gap="small", wrap=False):
         for field in fields:

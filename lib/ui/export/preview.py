@@ -128,7 +128,7 @@ def preview(ask: Ask, export: Export, query: ExportQuery, slicer: Slicer) -> Pre
         )
     data_fields = query.data_fields or usual_fields(query, slicer)
     rows_limit = ROWS_LIMITS[1] if slicer.knows("limit") else DESK_ROWS_LIMIT
-    answer = ask(_question(query, data_fields, rows_limit))
+    answer = ask(_audience_query(query, data_fields, rows_limit))
     is_exact = answer.confidence_range is None
     return Preview(
         query,
@@ -177,7 +177,7 @@ def summary(file: Preview, numbers: Numbers) -> str:
     return text
 
 
-def _question(query: ExportQuery, data_fields: tuple[str, ...], rows_limit: int) -> AudienceQuery:
+def _audience_query(query: ExportQuery, data_fields: tuple[str, ...], rows_limit: int) -> AudienceQuery:
     same = query.model_dump(include=set(AudienceQuery.model_fields) & set(ExportQuery.model_fields))
     return AudienceQuery.model_validate(
         same

@@ -82,7 +82,7 @@ def answer_csv_text(
     return csv_text(rows)
 
 
-def question(focus: Focus, split_by: Sequence[str]) -> str:
+def question_text(focus: Focus, split_by: Sequence[str]) -> str:
     """The question in words: days, split and filters."""
     fields = ", ".join(filters.field(name, focus.slicer) for name in split_by)
     sentences = filters.sentences(focus.query, focus.slicer, values.of_filters(focus.context, focus.query))
@@ -198,7 +198,7 @@ def rows(
 ) -> None:
     """Draw the download button for the rows of an answer to the question of `focus`, with more `columns`."""
     labels = [
-        f"Question: {question(focus, [str(key) for key in answer.names])}",
+        f"Question: {question_text(focus, [str(key) for key in answer.names])}",
         f"Precision: {precision.summary(answer, fields, focus.numbers)}",
         *(
             f"Empty where there are several currencies: {numbers.title(field)}; {reason}"

@@ -87,7 +87,7 @@ def snapshots(settings: Settings) -> Documents:
 @pytest.fixture(scope="module")
 def week(snapshots: Documents) -> models.Snapshot:
     """The usual question: the last seven complete days, compared with those before."""
-    return snapshots.question(MANAGER, ABOUT, {})
+    return snapshots.of_question(MANAGER, ABOUT, {})
 
 
 def totals(column: str) -> pd.Series:
@@ -129,7 +129,7 @@ def test_leaderboards_have_the_sums_of_their_values(week: models.Snapshot) -> No
 def test_a_split_has_the_sums_of_its_rows(snapshots: Documents) -> None:
     """The split is there where its tab is in sight, as a table whatever its chart is."""
     params = {"split": "campaign_id", "lower": "split", "chart": "bars", "start": "-7d", "end": "yesterday"}
-    split = snapshots.question(MANAGER, ABOUT, params).tables[0]
+    split = snapshots.of_question(MANAGER, ABOUT, params).tables[0]
     sums = rows_by_week("geo.country").query("week == 0").groupby("campaign_id")["imps"].sum()
     texts = {row.cells[split.columns.index("Campaign")].text: row for row in split.rows if row.kind == "row"}
     column = next(place for place, title in enumerate(split.columns) if title.startswith("Impressions"))
@@ -138,14 +138,14 @@ def test_a_split_has_the_sums_of_its_rows(snapshots: Documents) -> None:
 
 def test_what_moved_is_there_where_its_tab_is(snapshots: Documents) -> None:
     """The tab in sight decides: what moved, with the sentence on the total."""
-    table = snapshots.question(MANAGER, ABOUT, {"lower": "moved"}).tables[-1]
+    table = snapshots.of_question(MANAGER, ABOUT, {"lower": "moved"}).tables[-1]
     assert table.title == "What moved"
     assert table.message.startswith("Impressions ")
 
 
 def test_a_filter_narrows_all_figures_and_is_named(snapshots: Documents) -> None:
     """The filters of the link hold, and the facts on top name them."""
-    filtered = snapshots.question(MANAGER, ABOUT, {"is.geo.country": "DE"})
+    filtered = snapshots.of_question(MANAGER, ABOUT, {"is.geo.country": "DE"})
     rows = rows_by_week("geo.country").query("week == 0 and `geo.country` == 'DE'")
     assert filtered.figures[0].text == f"{rows['imps'].sum():,.0f}"
     assert dict(filtered.facts)["Filters"].startswith("Country is ")
@@ -155,7 +155,7 @@ def test_a_named_zone_holds_in_all_figures(snapshots: Documents) -> None:
     """Days of a link in a named zone are those of its clocks, in all figures, and it is said."""
     first, last = LAST_DAY - dt.timedelta(days=7), LAST_DAY - dt.timedelta(days=1)
     params = {"start": str(first), "end": str(last), "tz": "America/New_York"}
-    there = snapshots.question(MANAGER, ABOUT, params)
+    there = snapshots.of_question(MANAGER, ABOUT, params)
     rows = rows_by_week("geo.country")
     days = pd.to_datetime(rows["time"], utc=True).dt.tz_convert("America/New_York").dt.date
     sums = rows[days.between(first, last)].groupby(days)["imps"].sum()
@@ -174,7 +174,7 @@ def test_days_of_23_and_25_hours_are_marked(snapshots: Documents) -> None:
     lengths = zip(days, midnights, midnights[1:], strict=False)
     odd = [day for day, begin, end in lengths if end - begin != 86_400]
     params = {"start": str(days[0]), "end": str(LAST_DAY), "tz": "Europe/Berlin", "grain": "day"}
-    there = snapshots.question(MANAGER, ABOUT, params)
+    there = snapshots.of_question(MANAGER, ABOUT, params)
     assert there.chart is not None
     assert [there.chart.starts[place][:10] for place in there.chart.marks] == [str(day) for day in odd]
     names = [row[0] for row in Page(html(there)).rows if "clocks of Europe/Berlin change" in row[0]]
@@ -192,7 +192,7 @@ def test_notes_of_colleagues_stay_at_home(own_home: Path) -> None:
     settings = Settings(home=own_home, demo=True)
     notes = connect.connect(MANAGER, settings).view_store.notes
     notes.add(*ABOUT, LAST_DAY - dt.timedelta(days=1), "The exchange was down")
-    taken = Documents(settings).question(MANAGER, ABOUT, {})
+    taken = Documents(settings).of_question(MANAGER, ABOUT, {})
     assert taken.chart is not None
     assert not taken.chart.marks
     assert "exchange was down" not in html(taken)
@@ -218,7 +218,7 @@ def test_what_a_figure_is_about_is_said_everywhere(
     item = BoardItem("headline", 4, project=ABOUT[0], slicer=ABOUT[1], name="A view", params=params)
     cell = Documents(Settings(home=own_home, demo=True)).block(MANAGER, item, BoardCopy([item], {}))
     assert sentence in cell.about
-    facts = snapshots.question(MANAGER, ABOUT, params).facts
+    facts = snapshots.of_question(MANAGER, ABOUT, params).facts
     assert any(sentence in text for _, text in facts)
 
 
@@ -228,7 +228,7 @@ def test_an_error_in_a_cell_is_plain_text(own_home: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(BoardAnswers, "finish", Mock(side_effect=BadRequest(reason)))
     item = BoardItem("headline", 4, project=ABOUT[0], slicer=ABOUT[1], name="A view", params={})
     copy = BoardCopy((item,), {})
-    board = Documents(Settings(home=own_home, demo=True)).board(MANAGER, copy, "A board")
+    board = Documents(Settings(home=own_home, demo=True)).of_board(MANAGER, copy, "A board")
     assert reason in unescape(html(board))
 
 
@@ -377,7 +377,7 @@ def test_the_chart_alone_is_a_picture(week: models.Snapshot) -> None:
 
 def test_a_question_without_records_says_why(snapshots: Documents) -> None:
     """Days without data give a sentence in place of the figures, in each kind of file."""
-    empty = snapshots.question(MANAGER, ABOUT, {"start": "2020-01-01", "end": "2020-01-02"})
+    empty = snapshots.of_question(MANAGER, ABOUT, {"start": "2020-01-01", "end": "2020-01-02"})
     assert empty.nothing in html(empty).replace("&#39;", "'")
     assert not empty.figures
     assert render.file(empty, "pdf").startswith(b"%PDF")
@@ -388,7 +388,7 @@ def test_nobody_takes_what_they_may_not_see(snapshots: Documents) -> None:
     stranger = Person("stranger", "Sam", None, "viewer")
     for about in (ABOUT, ("demo", "nothing")):
         with pytest.raises(AccessError):
-            snapshots.question(stranger, about, {})
+            snapshots.of_question(stranger, about, {})
 
 
 @pytest.mark.parametrize(

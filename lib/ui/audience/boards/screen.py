@@ -172,6 +172,6 @@ def _draw_link(context: PageContext, board: Board, copy: BoardCopy) -> None:
 def _as_document(board: Board, copy: BoardCopy, context: PageContext) -> snapshots.Board:
     settings = Settings.current()
     address = f"{settings.address}/{links.href('boards', link_params(board, copy.params))}"
-    return Documents(settings).board(
+    return Documents(settings).of_board(
         context.person, copy, board.name, address if settings.address else "", context.locale or ""
     )

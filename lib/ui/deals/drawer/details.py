@@ -43,7 +43,7 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
         _facts(package_facts(context, entity))
         supply_path.draw_package(context, entity)
         draw_note(context, entity)
-        _question(context, entity)
+        _draw_origin(context, entity)
         deals = catalog.deals_of(context.deals, [entity])[entity.id or 0]
         _draw_links(
             context,
@@ -199,7 +199,7 @@ def add_owners(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
     ]
 
 
-def _question(context: PageContext, package: SupplyPackage) -> None:
+def _draw_origin(context: PageContext, package: SupplyPackage) -> None:
     """Draw the link to the question that the package came from, if any."""
     try:
         package_question = context.clients.package_questions.get(package.id or 0)

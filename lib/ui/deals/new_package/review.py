@@ -105,7 +105,7 @@ def propose(context: PageContext) -> None:
     booking = (draft.moment("start_date"), draft.moment("end_date"))
     estimate = proposal_form.estimate(context, draft.targeting, draft["media_type"], booking)
     body = {"fields": to_json(draft.package()), "expected": estimate}
-    if proposal_form.propose(context, state.PREFIX, body, state.question()):
+    if proposal_form.propose(context, state.PREFIX, body, state.package_question()):
         state.discard(context.clients.drafts)
 
 
@@ -137,7 +137,7 @@ def create(context: PageContext) -> None:
         return
     [package] = plan.entities
     if isinstance(package, SupplyPackage):
-        gaps, origin = plan.gaps, state.question()
+        gaps, origin = plan.gaps, state.package_question()
         if origin is not None and package.id is not None:
             try:
                 context.clients.package_questions.keep(package.id, origin)

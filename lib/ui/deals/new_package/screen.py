@@ -82,7 +82,7 @@ def _draw(context: PageContext) -> None:
     st.html(STAYS)
     with right_side, st.container(key="np_beside"):
         draw_panel(context, translation)
-        draw_price_guide(context, state.question())
+        draw_price_guide(context, state.package_question())
         query = deal_report.usual_days(context)
         descriptions = targeting_text.describe(context, query, draft.targeting)
         marks = targeting_text.marks(context, query, [draft.targeting], with_gaps=True)

@@ -65,10 +65,10 @@ def fill_proposal(draft: Draft, proposal: Proposal) -> None:
     st.session_state.update({QUESTION: proposal.question, PROPOSAL: proposal.id})
 
 
-def question() -> PackageQuestion | None:
+def package_question() -> PackageQuestion | None:
     """The question that the package of the form comes from, if any."""
-    package_question: PackageQuestion | None = st.session_state.get(QUESTION)
-    return package_question
+    question: PackageQuestion | None = st.session_state.get(QUESTION)
+    return question
 
 
 def clear() -> None:
@@ -102,7 +102,7 @@ def keep(drafts: Drafts, draft: Draft) -> str:
         body = {"draft": dump_draft(draft), "key": FORM.key, "asked": FORM.is_doubtful}
         if (number := state.get(PROPOSAL)) is not None:
             body["proposal"] = number
-        if (origin := question()) is not None:
+        if (origin := package_question()) is not None:
             body["question"] = STORED_QUESTION.dump_python(origin, mode="json")
     if body == state.get(DRAFT_BODY):
         return ""
