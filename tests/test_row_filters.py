@@ -116,7 +116,9 @@ def _alert(settings: Settings, folder: Path) -> float | None:
 
 def _snapshot(settings: Settings, folder: Path) -> float | None:
     person = connect.installation(settings).people.require("manager")
-    snapshot = Documents(settings).of_question(person, SLICER, WEEK | {"field": "imps", "split": "geo.country"})
+    snapshot = Documents(settings).of_question(
+        person, SLICER, WEEK | {"field": "imps", "split": "geo.country"}
+    )
     if person.row_filters(*SLICER):
         assert "Germany" in page.html(snapshot)
         assert "United States" not in page.html(snapshot)

@@ -27,7 +27,7 @@ from lib.slicers.warehouse.slicer import StoredSlicer, read_mapping
 from lib.slicers.warehouse.writer import refuse_mode
 from lib.wire import private
 from lib.wire.errors import ImportRefused, RowsOverlap
-from lib.wire.text import count_of
+from lib.wire.text import and_more, count_of
 
 Mappings = Mapping[str, Mapping[str, str]]
 _WORDS = 20
@@ -358,8 +358,7 @@ def _report(slicer: StoredSlicer, before: StoredSlicer | None, readers: Sequence
     formulas = {field.name for field in slicer.definition.data_fields if field.formula}
     names = [f"'{name}'" for name in unread if name not in formulas]
     if names:
-        more = f" and {len(names) - _WORDS:,} more" if len(names) > _WORDS else ""
-        click.echo(f"Not imported, as no field is read from it: {', '.join(names[:_WORDS])}{more}")
+        click.echo(f"Not imported, as no field is read from it: {and_more(names, _WORDS)}")
 
 
 def _prepare(slicer: StoredSlicer) -> None:

@@ -3,7 +3,7 @@
 import math
 import re
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from types import MappingProxyType
 from typing import Literal
 
@@ -194,6 +194,11 @@ def title(field: DataField, with_unit: bool = False) -> str:
 def day(moment: date) -> str:
     """A day in words: `20 Nov 2026`."""
     return f"{moment.day} {moment:%b %Y}"
+
+
+def moment(at: datetime) -> str:
+    """A time of UTC in words: `20 Nov 2026, 14:05 UTC`."""
+    return f"{day(at)}, {at:%H:%M} UTC"
 
 
 def days(first: date, last: date) -> str:

@@ -51,7 +51,7 @@ class Cookies:
     def __init__(self, key: str, sessions: Sessions, clock: Callable[[], float] = time.time) -> None:
         """`clock` gives seconds since 1970."""
         self._key, self._sessions, self._clock = key, sessions, clock
-        self.session_name = public_name("tranche", key)
+        self.session_name = public_name(key)
         self.browser_name = f"{self.session_name}-browser"
         self._fresh: dict[str, tuple[SignIn, float]] = {}
         self._lock = threading.Lock()

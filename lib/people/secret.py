@@ -25,6 +25,6 @@ def secret(engine: Engine, name: str) -> str:
         return value
 
 
-def public_name(prefix: str, value: str) -> str:
-    """A name of its own for each installation: the prefix, and eight characters that tell nothing of it."""
-    return f"{prefix}-{hashlib.sha256(f'name of {value}'.encode()).hexdigest()[:8]}"
+def public_name(value: str) -> str:
+    """A name of its own for each installation: eight characters of it tell nothing of this secret."""
+    return f"tranche-{hashlib.sha256(f'name of {value}'.encode()).hexdigest()[:8]}"

@@ -56,10 +56,9 @@ class Spread:
         """By how much a statistic must be beyond a side to leave it in this share of cases, 0 to 1."""
         return self.scale * float(stdtrit(self.freedom, power))
 
-    def p_value(self, movement: float, error: float = 0.0) -> float:
-        """The probability of a movement this large in noise, two-sided; `error` is that of sampling."""
-        spread = math.hypot(self.scale, error)
-        return 2 * float(stdtr(self.freedom, -abs(movement) / spread)) if spread else float(movement == 0)
+    def p_value(self, movement: float) -> float:
+        """The probability of a movement this large in noise, two-sided."""
+        return 2 * float(stdtr(self.freedom, -abs(movement) / self.scale))
 
 
 def spread(placebos: Numbers, weights: Sequence[float], persistence: float, step: int = 1) -> Spread | None:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from lib.deals.models import GUARANTEED, AppList, DemandDeal, DomainList, SupplyPackage
 from lib.deals.negotiation import OfferTerms, Round, seat_number
+from lib.figures import numbers
 from lib.figures.context import RequestContext
 from lib.figures.deals import buyer_terms, deal_report, field_text, negotiation_text
 from lib.insight import Dossier
@@ -185,5 +186,5 @@ def _about(slicer: Slicer, currency: str, both: Dossier) -> Iterator[str]:
     money = currency or "the currency of the price"
     yield f"By day in {field_text.offset(60 * slicer.timezone)}, as ours; spend in {money}. {BOTH_SEE}"
     if both.buyer_counts.at is not None:
-        at = f"{both.buyer_counts.at:%-d %b %Y, %H:%M} UTC"
+        at = numbers.moment(both.buyer_counts.at)
         yield f"Stored: {count_of(len(both.buyer_counts.days), 'day')}, the last at {at}."

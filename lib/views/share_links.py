@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from sqlalchemy import Engine, Row, delete, func, insert, select, update
+from sqlalchemy import Delete, Engine, Row, Update, delete, func, insert, select, update
 
 from lib.database import DatabaseScope, from_row
 from lib.people import Grant, Person
@@ -182,22 +182,20 @@ class ShareLinks:
 
     def revoke(self, number: int) -> None:
         """Remove a link: it opens nothing any more. BadRequest if it is not there, or another person's."""
-        with self.scope.write() as connection:
-            row = connection.execute(select(share_links).where(share_links.c.id == number)).one_or_none()
-            if row is None or not self._may_revoke(row):
-                raise BadRequest(NO_LINK)
-            connection.execute(delete(share_links).where(share_links.c.id == number))
-        self.note("share link revoked", _describe(_link(row)))
+        self._change(number, delete(share_links), "share link revoked")
 
     def reopen(self, number: int) -> None:
         """Let a link that wrong codes closed work again. BadRequest as of `revoke`."""
+        self._change(number, update(share_links).values(wrong_codes=0), "share link reopened")
+
+    def _change(self, number: int, statement: Delete | Update, event: str) -> None:
         mine = share_links.c.id == number
         with self.scope.write() as connection:
             row = connection.execute(select(share_links).where(mine)).one_or_none()
             if row is None or not self._may_revoke(row):
                 raise BadRequest(NO_LINK)
-            connection.execute(update(share_links).where(mine).values(wrong_codes=0))
-        self.note("share link reopened", _describe(_link(row)))
+            connection.execute(statement.where(mine))
+        self.note(event, _describe(_link(row)))
 
     def _may_revoke(self, row: Row[Any]) -> bool:
         is_ours = row.service == self.scope.service

@@ -54,6 +54,12 @@ def count_of(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
+def and_more(names: Sequence[str], most: int) -> str:
+    """So many of the names, and how many more there are: `Ada, Bob and 3 more`."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
 def fault(text: str) -> str:
     """Why a text is not valid, as the end of a sentence; empty if it is.
 

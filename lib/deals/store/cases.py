@@ -86,9 +86,12 @@ def _with_others(work: Work, deals: Sequence[Case]) -> Sequence[Case]:
     _add_promises(work, with_promise, own)
     _add_prices(work, with_price, own)
     _add_twins(work, [case for case in deals if {"seat", "supply_deals"} & case.names], own)
-    rows = _media_and_dates(
-        work, {id_ for case in (*with_price, *with_promise) for id_ in _packages(case.after)}
-    )
+    # The media type and the dates of packages that the caller may see.
+    ids = {id_ for case in (*with_price, *with_promise) for id_ in _packages(case.after)}
+    package = t.supply_packages.c
+    query = select(package.id, package.media_type, package.start_date, package.end_date)
+    visible = (package.id.in_(ids), *work.scope.visibility(t.supply_packages))
+    rows = {row.id: dict(row._mapping) for row in (work.rows(query.where(*visible)) if ids else ())}
     changes = [case for case in deals if case.before and "price" in case.names]
     same_price = ""
     if len({case.after["price"] for case in changes}) == 1:
@@ -165,14 +168,6 @@ def _of_others(
     query = select(*columns).select_from(deals).where(*work.scope.visibility(t.demand_deals))
     query = query.where(_LINK.supply_package_id.in_(packages))
     return query.where(_DEAL.id.not_in(without)) if without else query
-
-
-def _media_and_dates(work: Work, ids: Collection[int]) -> dict[int, Fields]:
-    """The media type and the dates of packages that the caller may see."""
-    package = t.supply_packages.c
-    query = select(package.id, package.media_type, package.start_date, package.end_date)
-    visible = (package.id.in_(ids), *work.scope.visibility(t.supply_packages))
-    return {row.id: dict(row._mapping) for row in (work.rows(query.where(*visible)) if ids else ())}
 
 
 def _add_prices(work: Work, deals: Sequence[Case], own: Collection[int]) -> None:

@@ -8,6 +8,7 @@ from lib.deals.targeting.kinds import KINDS, Target, TargetingKind, key_field
 from lib.figures.context import RequestContext
 from lib.figures.query import values
 from lib.reporting.models import AudienceQuery
+from lib.wire.text import and_more
 
 EVERYTHING, MOST_NAMES = "everything", 3
 UNKNOWN, NO_CHECK, MOST_SECONDS = "unknown", "not checked", 1.5
@@ -46,8 +47,7 @@ def _part(
     """The targets of one side, the marked ones first: none of these is hidden behind `and 7 more`."""
     codes = sorted(map(kind.value, side), key=lambda code: code not in marks)
     names = [value_label(code, descriptions, marks) for code in codes]
-    rest = f" and {len(names) - limit} more" if limit is not None and len(names) > limit else ""
-    return f"{'not ' if side[0].is_excluded else ''}{', '.join(names[:limit])}{rest}"
+    return f"{'not ' if side[0].is_excluded else ''}{and_more(names, len(names) if limit is None else limit)}"
 
 
 def unread(targeting: Targeting) -> list[str]:

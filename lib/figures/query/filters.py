@@ -10,6 +10,7 @@ from lib.reporting.models import AudienceQuery, DataFilter
 from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.slicers.models import Slicer
 from lib.wire.filters import RULES, Filter, Match, rule
+from lib.wire.text import and_more
 
 MOST_NAMES = 2
 SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠"}
@@ -113,8 +114,7 @@ def _matching(filter_: Filter, descriptions: Mapping[str, str], most: int) -> st
     time = TIME_KEY_FIELDS.get(filter_.name)
     codes = map(time.label, filter_.value) if time else filter_.value
     names = [value_label(code, descriptions) for code in codes]
-    rest = f" and {len(names) - most} more" if len(names) > most else ""
-    return f"{rule(filter_.match).words} {', '.join(names[:most])}{rest}"
+    return f"{rule(filter_.match).words} {and_more(names, most)}"
 
 
 def is_whole(filter_: Filter) -> bool:

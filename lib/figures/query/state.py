@@ -41,15 +41,14 @@ TABS: Mapping[Tab, str] = {
 }
 NONE = "none"
 SLICER_PARAMS = ("project", "slicer")
-VIEW_PARAMS = {
-    "compare", "also", "field", "grain", "trend", "second", "chart", "top", "zoom", "cards", "lines",
-    "changes", "across", "columns", "lower", "moved", "folds", "cross", "having", "explore", "beside",
-    "records",
-}  # fmt: skip
 TOP_ROWS, MOST_ROWS = 20, 1000
 ACROSS, DEFAULT_ACROSS, MOST_COLUMNS = (2, 3, 4, 5), 4, 3
 MOST_DATA_FILTERS = 10
 DATA_FILTER_LIMITS = Limits(least=-(10**15), below=10**15, decimals=15)
+
+
+def _default_tab(chart: Chart) -> Tab:
+    return "cards" if chart == "table" else "split"
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,12 @@ class View:
     @property
     def params(self) -> dict[str, str]:
         """The view as URL parameters, without default values."""
-        params = {
+        return {name: text for name, text in self.texts.items() if text}
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """All parameters of a view; empty where its value is the default."""
+        return {
             "compare": "" if self.compare == (PREVIOUS,) else join_texts(self.compare) or NONE,
             "also": join_texts(self.also),
             "field": self.field or "",
@@ -119,7 +123,6 @@ class View:
             "explore": self.exploration.text,
             "records": self.records.text,
         }
-        return {name: text for name, text in params.items() if text}
 
     def start_name(self, query: AudienceQuery) -> str:
         """What a link calls the first of the days compared: of a zoom those from which it began."""
@@ -129,6 +132,9 @@ class View:
         """The key fields of a split that are rows of its pivot: all, or all but the one across."""
         rows = tuple(name for name in split_by if name != self.cross)
         return rows or split_by
+
+
+VIEW_PARAMS = frozenset(View().texts)
 
 
 @dataclass(frozen=True)
@@ -262,10 +268,6 @@ def compared_columns(names: Iterable[str]) -> tuple[ComparedColumn, ...]:
 def tab(params: Mapping[str, str]) -> Tab:
     """The tab in sight of these URL parameters."""
     return _option(params, "lower", TABS, _default_tab(_option(params, "chart", CHARTS, "table")))
-
-
-def _default_tab(chart: Chart) -> Tab:
-    return "cards" if chart == "table" else "split"
 
 
 def _option(

@@ -206,19 +206,17 @@ def _cells_as_xml(
         texts_of_rows = pc.if_else(is_number, as_xml, texts_of_rows)
     if pc.any(pc.not_equal(column.texts, "")).as_py():
         opening = f'" s="{text_style}" t="inlineStr"><is><t xml:space="preserve">'
-        texts = _escape(column.texts)
+        texts = column.texts
+        if pc.any(pc.match_substring_regex(texts, _MAYBE_UNHOLDABLE)).as_py():
+            safe = [
+                _UNHOLDABLE.sub(lambda match: f"_x{ord(match[0]):04X}_", text) for text in texts.to_pylist()
+            ]
+            texts = pa.array(safe, pa.string())
+        for character, entity in _ENTITIES:
+            texts = pc.replace_substring(texts, character, entity)
         as_xml = pc.binary_join_element_wise(f'<c r="{letters}', rows, opening, texts, "</t></is></c>", "")
         texts_of_rows = pc.if_else(pc.not_equal(column.texts, ""), as_xml, texts_of_rows)
     return texts_of_rows
-
-
-def _escape(texts: pa.StringArray) -> pa.StringArray:
-    if pc.any(pc.match_substring_regex(texts, _MAYBE_UNHOLDABLE)).as_py():
-        safe = [_UNHOLDABLE.sub(lambda match: f"_x{ord(match[0]):04X}_", text) for text in texts.to_pylist()]
-        texts = pa.array(safe, pa.string())
-    for character, entity in _ENTITIES:
-        texts = pc.replace_substring(texts, character, entity)
-    return texts
 
 
 class XlsBook:

@@ -21,7 +21,7 @@ from lib.deals.negotiation import (
     check_name,
     check_word,
 )
-from lib.figures import amounts
+from lib.figures import amounts, numbers
 from lib.figures.deals import field_text
 from lib.figures.deals.field_text import Prices
 from lib.figures.deals.negotiation_text import (
@@ -171,9 +171,8 @@ def _by_title(rows: Iterable[tuple[str, str]]) -> dict[str, str]:
 def _round(answer: Round, money: Prices) -> snapshots.Round:
     """A line of the list of rounds, as both sides read it."""
     who = answer.who if answer.side == "buyer" else "The seller"
-    return snapshots.Round(
-        f"{who} {act_text(answer, money)}", f"{answer.at:%-d %b %Y, %H:%M} UTC", answer.word
-    )
+    at = "" if answer.at is None else numbers.moment(answer.at)
+    return snapshots.Round(f"{who} {act_text(answer, money)}", at, answer.word)
 
 
 def _day(text: str, today: date) -> date | None:

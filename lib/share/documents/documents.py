@@ -4,7 +4,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from lib.figures import error_text
+from lib.figures import error_text, numbers
 from lib.figures.board.board_answers import BoardAnswers
 from lib.figures.query import state
 from lib.figures.query.board_filters import for_slicer
@@ -55,7 +55,7 @@ class Documents:
     ) -> snapshots.Board:
         """The board with all of its cells. A cell whose view is missing or fails says so in its place."""
         blocks = [self.block(person, item, copy, language) for item in copy.items]
-        facts = [("Taken", f"{datetime.now(UTC):%-d %b %Y, %H:%M} UTC")]
+        facts = [("Taken", numbers.moment(datetime.now(UTC)))]
         return snapshots.Board(straight(title), facts, address, blocks)
 
     def block(self, person: Person, item: BoardItem, copy: BoardCopy, language: str = "") -> snapshots.Block:

@@ -71,7 +71,7 @@ def snapshot(
     has_both = dossier.comparison is not None and bool(dossier.comparison.days)
     return snapshots.Snapshot(
         title=title,
-        facts=(*terms, ("Report", days), ("Taken", f"{at:%-d %b %Y, %H:%M} UTC")),
+        facts=(*terms, ("Report", days), ("Taken", numbers.moment(at))),
         address="",
         chart=chart(dossier, "Yours") if has_figures else None,
         cards=(funnel(dossier, "Yours"),) if has_figures else (),

@@ -72,7 +72,7 @@ def _facts(focus: Focus, head: Json, field: Json) -> Iterator[tuple[str, str]]:
     yield "Freshness", focus.context.freshness
     if head["engine"]:
         yield "Source", head["engine"]
-    yield "Taken", f"{datetime.now(UTC):%-d %b %Y, %H:%M} UTC"
+    yield "Taken", numbers.moment(datetime.now(UTC))
 
 
 def snapshot_figure(figure: Json) -> snapshots.Figure:

@@ -53,8 +53,8 @@ def _file(take: Take, kind: str, context: RequestContext) -> bytes:
 
 
 def _take(params: Params, name: str, context: PageContext) -> snapshots.Snapshot:
-    about = context.project, context.slicer_name
-    return Documents(Settings.current()).of_question(context.person, about, params, name, context.locale or "")
+    documents, about = Documents(Settings.current()), (context.project, context.slicer_name)
+    return documents.of_question(context.person, about, params, name, context.locale or "")
 
 
 def draw_form(

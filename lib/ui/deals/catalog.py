@@ -179,14 +179,14 @@ def statuses(context: PageContext, search: ListSearch) -> dict[str, int]:
     return fetch_cached(context, ("statuses", whole), fetch)
 
 
-def find_some(context: PageContext, model: type[Any], text: str, limit: int) -> Any:
+def find_some(context: PageContext, model: type[Any], text: str) -> Any:
     """The newest of a kind that a search finds, as a page of the client's."""
     client = context.deals
     search = {"search": text} if text else {}
     return fetch_cached(
         context,
-        ("some", model, text, limit),
-        lambda: client.list(model, limit=limit, ordering="-id", **search),
+        ("some", model, text),
+        lambda: client.list(model, limit=MOST_OPTIONS, ordering="-id", **search),
     )
 
 
@@ -322,7 +322,7 @@ def draw_link_picker(
     """Draw the choice of packages or deals to link: of those chosen, and the newest; if there are more, of
     those that a search finds. `takes_ids`: others may be typed."""
     selection = st.session_state.get(key, ())
-    everything = find_some(context, model, "", MOST_OPTIONS)
+    everything = find_some(context, model, "")
     matches = everything
     if everything.count > MOST_OPTIONS:
         number = counts.number(everything.count)
@@ -331,7 +331,7 @@ def draw_link_picker(
             placeholder=f"Search among {number} by name, seat, DSP or id", label_visibility="collapsed",
             disabled=disabled,
         )  # fmt: skip
-        matches = find_some(context, model, " ".join((text or "").split()), MOST_OPTIONS)
+        matches = find_some(context, model, " ".join((text or "").split()))
     options = {entity.id or 0: link_title(entity) for entity in matches.results}
     draw_picker(
         label, link_labels(context, model, selection) | options, key, "Type a name, a seat or an id",

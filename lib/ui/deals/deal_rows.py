@@ -17,7 +17,7 @@ from lib.figures.numbers import Numbers
 from lib.slicers.models import Direction
 from lib.ui.kit import listing
 from lib.ui.kit.listing import ListCell, ListColumn, PhonePlace
-from lib.wire.text import csv_text
+from lib.wire.text import and_more, csv_text
 
 MORE_FIELDS = [field for field in FIELDS if field.width is not None and field.name not in ATTRIBUTES]
 Key = tuple[str, int]
@@ -256,7 +256,7 @@ DEAL_COLUMNS = (
         is_falling=True, on_phone="below"),
     _field("end_date", BOTH, lambda row, _: "" if row.end is None else moments.end_words(row.end),
         lambda row, _: moments.end_text(row.end), orders=OF_PACKAGES, is_falling=True),
-    DealColumn("seat", "Seats", 9.0, BOTH, lambda row, _: list_text(row.seats),
+    DealColumn("seat", "Seats", 9.0, BOTH, lambda row, _: and_more(row.seats, MOST_NAMES),
         lambda row, _: "; ".join(row.seats), widths={SUPPLY: 11.0, DEALS: 8.0}, orders={DEALS: "links"},
         filters=OF_DEALS, on_phone="left"),
     DealColumn("dsp", "DSPs", value=lambda row, _: "; ".join(row.dsps), filters=OF_DEALS),
@@ -363,12 +363,6 @@ def delivery_texts(
         for name, value in figures.items()
         if value is not None
     }
-
-
-def list_text(names: Sequence[str]) -> str:
-    """`Ada, Bob and 3 more`."""
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return ", ".join(names[:MOST_NAMES]) + more
 
 
 def span(prices: Iterable[tuple[str, Decimal]], money: Prices) -> str:

@@ -86,16 +86,13 @@ def calendar(fields: Mapping[str, str], key: str, *, disabled: bool = False) -> 
     if popover.open:
         with popover:
             for label, field in fields.items():
-                _calendar(label, field)
-
-
-def _calendar(label: str, key: str) -> None:
-    moment = _read(st.session_state.get(key) or "")
-    st.session_state[key + DAY_SUFFIX] = None if moment is None else moment.date()
-    st.date_input(
-        f"{plain(label)} on", key=key + DAY_SUFFIX, min_value=date(1, 1, 1), max_value=date(9999, 12, 31),
-        value=None, format="YYYY-MM-DD", on_change=_set_day, args=(key,),
-    )  # fmt: skip
+                moment = _read(st.session_state.get(field) or "")
+                st.session_state[field + DAY_SUFFIX] = None if moment is None else moment.date()
+                st.date_input(
+                    f"{plain(label)} on", key=field + DAY_SUFFIX, min_value=date(1, 1, 1),
+                    max_value=date(9999, 12, 31), value=None, format="YYYY-MM-DD", on_change=_set_day,
+                    args=(field,),
+                )  # fmt: skip
 
 
 def _set_day(key: str) -> None:

@@ -50,7 +50,12 @@ def draw_filter_picker(context: PageContext) -> None:
         for index in range(len(query.any_of)):
             _draw_group(context, index)
         for index, filter_ in enumerate(page_state.view.data_filters):
-            _draw_data_filter(context, index, filter_)
+            key, numbers = f"figure_filter_{index}", Numbers.of(reader.locale())
+            with filter_pills.popover(key, filters.figure_sentence(filter_, context.slicer, numbers)) as pill:
+                if pill.open:
+                    change = partial(_put_data_filter, context, key, filter_.name, filter_)
+                    data_filter_form.draw(key, filter_, change)
+                    filter_editor.draw_removal(key, partial(_remove_data_filter, context, key, filter_))
         if query.filters or query.any_of or page_state.view.data_filters:
             act = partial(_clear, context)
             widgets.icon_button("Clear all", "filter_alt_off", "filters_clear", act, help="Clear all filters")
@@ -90,7 +95,7 @@ def _draw_group(context: PageContext, index: int) -> None:
     with filter_pills.popover(key, filters.group_sentence(group, context.slicer, descriptions)) as pill:
         if pill.open:
             with st.container(width=filter_editor.WIDTH):
-                filter_pills.draw_alternatives(_group(context, index), key, "or")
+                filter_pills.draw_alternatives(_group(context, index), key)
 
 
 def _draw_or(target: FilterTarget, key: str) -> None:
@@ -112,15 +117,6 @@ def _draw_or(target: FilterTarget, key: str) -> None:
 
 def _is_group_offered(target: FilterTarget) -> bool:
     return target.context.slicer.knows("any_of") and len(target.read().any_of) < MOST_GROUPS
-
-
-def _draw_data_filter(context: PageContext, index: int, filter_: DataFilter) -> None:
-    key, numbers = f"figure_filter_{index}", Numbers.of(reader.locale())
-    with filter_pills.popover(key, filters.figure_sentence(filter_, context.slicer, numbers)) as pill:
-        if pill.open:
-            change = partial(_put_data_filter, context, key, filter_.name, filter_)
-            data_filter_form.draw(key, filter_, change)
-            filter_editor.draw_removal(key, partial(_remove_data_filter, context, key, filter_))
 
 
 def _draw_addition(target: FilterTarget) -> None:

@@ -90,13 +90,13 @@ def popover(key: str, label: str) -> Iterator[Any]:
         yield pill
 
 
-def draw_alternatives(target: FilterTarget, key: str, label: str) -> None:
+def draw_alternatives(target: FilterTarget, key: str) -> None:
     """Draw each filter in words with a button that removes it, and the editor for one more."""
     query, context = target.read(), target.context
     texts = filters.sentences(query, context.slicer, values.of_filters(context, query))
     for number, (filter_, text) in enumerate(zip(query.filters, texts, strict=False)):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"{label if number else ''} {plain(text)}", width="stretch")
+            st.markdown(f"{'or' if number else ''} {plain(text)}", width="stretch")
             remove = partial(replace_filter, target, filter_, None)
             help = plain(f"Remove “{text}”")
             widgets.icon_button("Remove", "close", f"{key}_remove_{number}", remove, help)

@@ -33,19 +33,16 @@ def draw(context: PageContext) -> None:
         page_scripts.press_by_keys(f"{READING}_0", TEXT, "/")
         if text:
             with st.container(key="wording_readings", gap=None), problems.report_errors("The values"):
-                _draw_readings(context, _read(context, text))
-
-
-def _draw_readings(context: PageContext, readings: Readings) -> None:
-    for number, reading in enumerate(readings.best):
-        st.button(
-            plain(" · ".join(reading.pills)), key=f"{READING}_{number}", icon=":material/search:",
-            on_click=_ask, args=(context, number), type="tertiary",
-        )  # fmt: skip
-        if reading.ignored:
-            st.caption(plain(f"Not understood: {', '.join(reading.ignored)}"))
-    if readings.reason:
-        st.info(plain(readings.reason))
+                readings = _read(context, text)
+                for number, reading in enumerate(readings.best):
+                    st.button(
+                        plain(" · ".join(reading.pills)), key=f"{READING}_{number}", icon=":material/search:",
+                        on_click=_ask, args=(context, number), type="tertiary",
+                    )  # fmt: skip
+                    if reading.ignored:
+                        st.caption(plain(f"Not understood: {', '.join(reading.ignored)}"))
+                if readings.reason:
+                    st.info(plain(readings.reason))
 
 
 def _read(context: PageContext, text: str) -> Readings:

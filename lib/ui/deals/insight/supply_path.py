@@ -25,10 +25,12 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
 from lib.wire.filters import Filter
+from lib.wire.text import and_more
 
 INDEX = "supply_index"
 SECONDS = 30.0
 MOST_ROWS = 300
+MOST_NAMES = 3
 MOST_RESULTS, LEAST = 500, 1
 """The most packages or deals that a list finds by their ids, and the percent of bids from which it does."""
 MEANING = (
@@ -107,7 +109,7 @@ def draw_lists(context: PageContext, targeting: Targeting) -> None:
         if wrong := path.of("unauthorized"):
             share = f"{len(wrong):,} of {len(path.rows):,} in these lists"
             st.warning(
-                plain(f"Not authorized: {_names([row.name for row in wrong])} ({share})."),
+                plain(f"Not authorized: {and_more([row.name for row in wrong], MOST_NAMES)} ({share})."),
                 icon=":material/gpp_maybe:",
             )
 
@@ -162,7 +164,9 @@ def _draw_path(path: SupplyPath, note: str, title: str) -> None:
     st.markdown(f"{icon} {title}{plain(sentence(path, texts))}")
     doubts = [row.name for row in path.rows if row.state.doubt]
     if doubts:
-        st.caption(f":material/info: ads.txt and sellers.json differ about {plain(_names(doubts))}.")
+        st.caption(
+            f":material/info: ads.txt and sellers.json differ about {plain(and_more(doubts, MOST_NAMES))}."
+        )
     with st.expander("Sites and apps", icon=":material/lan:"):
         rows = path.rows[:MOST_ROWS]
         columns = {
@@ -176,15 +180,6 @@ def _draw_path(path: SupplyPath, note: str, title: str) -> None:
         st.dataframe(straighten(columns), hide_index=True, alt="Supply path")
         more = f"The first {MOST_ROWS} of {len(path.rows):,}. " if len(path.rows) > MOST_ROWS else ""
         st.caption(plain(more + note))
-
-
-MOST_NAMES = 3
-
-
-def _names(names: list[str]) -> str:
-    """`a.example, b.example and 3 more`."""
-    more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
-    return ", ".join(names[:MOST_NAMES]) + more
 
 
 def _share(share: float, path: SupplyPath, texts: Numbers) -> str:
