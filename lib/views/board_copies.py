@@ -75,10 +75,9 @@ def copy_board(board: Board, views: Mapping[int, SavedView], params: Mapping[str
     """A board with those of its views that its reader sees, and with other days and filters."""
     items = []
     for cell in board.cells:
-        item = BoardItem(cell.part, cell.width, cell.card, title=cell.title, text=cell.text)
-        if (view := views.get(cell.view_id)) is not None:
-            item = replace(
-                item, project=view.project, slicer=view.slicer, name=view.name, params=dict(view.params)
-            )
-        items.append(item)
+        view = views.get(cell.view_id)
+        about = (
+            ("", "", "", {}) if view is None else (view.project, view.slicer, view.name, dict(view.params))
+        )
+        items.append(BoardItem(cell.part, cell.width, cell.card, *about, cell.title, cell.text))
     return BoardCopy(items, dict(params))

@@ -41,9 +41,10 @@ def for_slicer(
         else:
             own[f"{param[: match.start(6)]}{name}"] = join_texts(codes)
     groups = incomplete - {None}  # without one of its filters a group would keep fewer rows than it says
-    matches = {name: links.FILTER.fullmatch(name) for name in own}
     return {
-        name: text for name, text in own.items() if (match := matches[name]) is None or match[1] not in groups
+        name: text
+        for name, text in own.items()
+        if not ((match := links.FILTER.fullmatch(name)) and match[1] in groups)
     }, sentences
 
 
@@ -74,13 +75,9 @@ def _codes(
     codes: list[str] = []
     for code in filter_.value:
         same = {*codes_of.get(code, ()), *codes_of.get(labels[code], ())}
-        if len(same) != 1 or not _agree((code, labels[code]), *((own, own_labels[own]) for own in same)):
+        other_labels = {own_labels[own].casefold() for own in same if own_labels[own] != own}
+        is_other = labels[code] != code and not other_labels <= {labels[code].casefold()}
+        if len(same) != 1 or is_other:
             return None
         codes += same
     return codes
-
-
-def _agree(value: tuple[str, str], other: tuple[str, str]) -> bool:
-    """Whether two codes with labels may be one value: where both have a label, that is the same."""
-    has_labels = all(code != label for code, label in (value, other))
-    return not has_labels or value[1].casefold() == other[1].casefold()

@@ -79,18 +79,14 @@ def title(item: BoardItem, copy: BoardCopy, focus: Focus) -> str:
         "leaderboard": ((focus.field.name,), (filters.field(card, focus.slicer),) if card else ()),
         "table": (focus.fields, [filters.field(name, focus.slicer) for name in focus.query.split_by]),
     }[item.part]
-    sentence = _join_names([numbers.title(focus.slicer.data_field(name)) for name in metrics])
+    titles = [numbers.title(focus.slicer.data_field(name)) for name in metrics]
+    if len(titles) > MOST_LISTED:
+        titles = [*titles[: MOST_LISTED - 1], f"{len(titles) - MOST_LISTED + 1} more"]
+    sentence = " and ".join(filter(None, (", ".join(titles[:-1]), titles[-1])))
     if keys:
-        sentence += (
-            f" by {_join_names([key if key[1:2].isupper() else key[:1].lower() + key[1:] for key in keys])}"
-        )
+        names = (key if key[1:2].isupper() else key[:1].lower() + key[1:] for key in keys)
+        sentence += f" by {' and '.join(names)}"
     return f"{sentence} · {item.slicer}" if len(copy.slicers) > 1 else sentence
-
-
-def _join_names(names: Sequence[str]) -> str:
-    """`A`, `A and B`, `A, B and C`, `A, B and 3 more`."""
-    names = names if len(names) <= MOST_LISTED else [*names[:2], f"{len(names) - 2} more"]
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _about(item: BoardItem, focus: Focus) -> Iterator[str]:
