@@ -1,20 +1,23 @@
 """A board in a browser: arranged by drag, keys and touch, and the same in its mail and at its share link."""
 
+import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 import pytest
 from conftest import copied, desk_over, rows_by_week
 from keeping import keeper
 from mail_server import Mailbox, mail_server, plain
+from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from browser.conftest import PHONE, Visitor, enter, settled, sideways
 from lib.serving import connect
 from lib.settings import Settings
-from lib.views import Board, BoardCell, ViewStore
+from lib.views import Board, BoardCell, SavedView, ViewStore
 
 COUNTRY = "geo.country"
 WEEK = {"start": "-7d", "end": "yesterday", "fields": "imps~clicks", "cards": COUNTRY}
@@ -33,13 +36,17 @@ class BoardDesk:
         """The board with a headline, a chart and a leaderboard, after these texts."""
         for board in self.store.boards.all():
             self.store.boards.delete(board.id)
-        view = next((view for view in self.store.views.all() if view.name == "Week"), None)
-        view = view or self.store.views.save("demo", "delivery", "Week", WEEK, is_shared=True)
+        view = self.view("Week", WEEK)
         cells = [BoardCell(part="text", width=4, text=text) for text in texts]
         parts = (("headline", 4), ("chart", 2), ("leaderboard", 2))
         return self.store.boards.save(
             "Monday", True, [*cells, *(BoardCell(view.id, part, width) for part, width in parts)]
         )
+
+    def view(self, name: str, params: dict[str, str]) -> SavedView:
+        """The view of that name."""
+        views = {view.name: view for view in self.store.views.all()}
+        return views.get(name) or self.store.views.save("demo", "delivery", name, params, is_shared=True)
 
     def parts(self) -> list[str]:
         """The parts of the cells as they are stored."""
@@ -187,15 +194,31 @@ def phone(chromium: Browser) -> Iterator[Page]:
 
 
 def test_on_a_phone_cells_are_moved_by_touch(desk: BoardDesk, phone: Page) -> None:
-    """A tap on a tile's button moves its cell; nothing is wider than the screen, and a table that is cut
-    has a shadow where it is."""
+    """A tap on a tile's button moves its cell. Nothing is wider than the screen: a table that is cut has a
+    shadow where it is, and none at its end."""
     board = desk.board()
     tiles = arrange(phone, desk, board)
     tiles.nth(2).get_by_role("button", name="earlier").tap()
     expect(tiles.nth(1)).to_contain_text(TITLES[2])
     settled(phone)
     assert desk.parts() == ["headline", "leaderboard", "chart"]
+    wide = {**WEEK, "fields": "imps~clicks~ctr~revenue", "split": f"{COUNTRY}~campaign_id"}
+    desk.store.boards.change(board.id, [BoardCell(desk.view("Wide", wide).id, "table", 4)])
+    phone.goto(f"{desk.address}/boards?board={board.id}")
+    table = phone.locator("[class*=st-key-board_block_] .scroll")
+    expect(table.locator("tr").nth(3)).to_be_visible()
+    settled(phone)
     assert sideways(phone) == 0
+    assert table.evaluate("node => node.scrollWidth > node.clientWidth + 50")
+    cut = edge(table)
+    table.evaluate("node => { node.scrollLeft = node.scrollWidth }")
+    assert cut < edge(table) - 10
+
+
+def edge(node: Locator) -> float:
+    """How light the last pixels of a node are on its right, from 0 to 255."""
+    image = Image.open(io.BytesIO(node.screenshot())).convert("L")
+    return float(np.asarray(image)[:, -4:].mean())
 
 
 def center(node: Locator) -> tuple[float, float]:

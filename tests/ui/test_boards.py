@@ -184,6 +184,8 @@ def test_a_filter_that_was_stored_by_name_alone_has_its_meaning(
     captions = [text.value.replace("\\", "") for text in desk.caption]
     assert sum("Country is United States" in text for text in captions) == 2
     links = [link.proto.query_string for link in desk.get("page_link")]
+    titles = [link.proto.label.strip("*") for link in desk.get("page_link")]
+    assert titles == [f"Impressions and Clicks · {slicer}" for slicer in ("delivery", "other")]
     assert ["is.user.land=840" in link for link in links] == [False, True]
     store.boards.change(board.id, params={f"is.{COUNTRY}": "DE"})
     first, second = cells(signed_in(board=str(board.id)))
