@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from lib.agents.answers import Json, shorten
 from lib.agents.python_client import Desk
 from lib.agents.python_client.answer import QuestionParts
-from lib.wire.errors import BadRequest, UnknownName, requirement
+from lib.wire.errors import BadRequest, UnknownName, problem_sentence
 from lib.wire.filters import DataMatch, Match
 
 Kind = Literal["read", "propose"]
@@ -98,7 +98,7 @@ class Verb(Generic[Input]):
             arguments = self.arguments.model_validate(dict(values))
         except ValidationError as error:
             problems = error.errors(include_url=False)
-            raise BadRequest("; ".join(dict.fromkeys(map(_sentence, problems)))) from None
+            raise BadRequest("; ".join(dict.fromkeys(map(problem_sentence, problems)))) from None
         return shorten(self.run(desk, arguments), self.rows, self.narrow)
 
 
@@ -136,8 +136,3 @@ def without_titles(schema: Any) -> Any:
         if not (name == "title" and isinstance(content, str))
         and not (name == "default" and content in (None, []))
     }
-
-
-def _sentence(problem: Any) -> str:
-    name = ".".join(map(str, problem["loc"]))
-    return f"{name} {requirement(problem['type'], problem.get('ctx'))}"

@@ -122,11 +122,8 @@ def _ours(report: DealReport, deal: DemandDeal, fields: Mapping[str, DataField])
 def _theirs(days: tuple[date, ...], buyer_counts: EnteredCounts) -> Counts:
     """The buyer's figures on these days, for the steps of which they have any."""
     figures = {
-        step: np.array([_number(buyer_counts, day, step) for day in days], dtype=np.float64) for step in STEPS
+        # As a float64, None is NaN.
+        step: np.array([getattr(buyer_counts.days.get(day), step, None) for day in days], np.float64)
+        for step in STEPS
     }
     return {step: values for step, values in figures.items() if np.isfinite(values).any()}
-
-
-def _number(buyer_counts: EnteredCounts, day: date, step: str) -> float:
-    value = getattr(buyer_counts.days.get(day), step, None)
-    return float("nan") if value is None else float(value)

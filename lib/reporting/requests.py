@@ -14,7 +14,7 @@ from lib.reporting import named_days
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, RecordsQuery, Selection
 from lib.slicers import dates
 from lib.slicers.models import Slicer
-from lib.wire.errors import AccessError, BadRequest, UnknownName, requirement
+from lib.wire.errors import AccessError, BadRequest, UnknownName, problem_sentence
 
 Question = TypeVar("Question", bound=InfoQuery)
 ReportQuery = TypeVar("ReportQuery", AudienceQuery, ExportQuery, RecordsQuery)
@@ -67,7 +67,7 @@ def parse(model: type[Question], query: Fields | InfoQuery) -> Question:
         return model.model_validate(fields)
     except ValidationError as error:
         problems = error.errors(include_url=False)
-        raise BadRequest("; ".join(dict.fromkeys(_sentence(problem) for problem in problems))) from None
+        raise BadRequest("; ".join(dict.fromkeys(map(problem_sentence, problems)))) from None
 
 
 def resolve(query: ReportQuery, slicer: Slicer) -> ReportQuery:
@@ -152,11 +152,3 @@ def _once(field: str, names: tuple[str, ...]) -> None:
     duplicates = sorted({name for name in names if names.count(name) > 1})
     if duplicates:
         raise BadRequest(f"{field} names {', '.join(duplicates)} more than once")
-
-
-def _sentence(problem: Any) -> str:
-    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"]).lstrip(
-        "."
-    )
-    value = f", not {problem['input']!r}" if problem["type"] == "literal_error" else ""
-    return f"{path} {requirement(problem['type'], problem.get('ctx'))}{value}"

@@ -421,6 +421,13 @@ def suggestion(name: str, names: list[str]) -> str:
     return f"; did you mean '{tails.get(near[0], near[0])}'?" if near else ""
 
 
+def problem_sentence(problem: Any) -> str:
+    """One of pydantic's errors, by its path: `filters[0].match must be 'equals' or 'contains', not 'is'`."""
+    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"])
+    value = f", not {problem['input']!r}" if problem["type"] == "literal_error" else ""
+    return f"{path.lstrip('.')} {requirement(problem['type'], problem.get('ctx'))}{value}"
+
+
 def requirement(kind: str, context: Mapping[str, Any] | None = None) -> str:
     """`must be a whole number`, for the type and the context of one of pydantic's errors."""
     return WORDS.get(kind, "has a value that is not allowed here").format(**(context or {}))

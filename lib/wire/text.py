@@ -60,6 +60,11 @@ def and_more(names: Sequence[str], most: int) -> str:
     return ", ".join(names[:most]) + more
 
 
+def has_words(text: str, search: str) -> bool:
+    """Whether the text has every word of the search in it, ignoring case; any text for a search of none."""
+    return all(word in text.casefold() for word in search.casefold().split())
+
+
 def fault(text: str) -> str:
     """Why a text is not valid, as the end of a sentence; empty if it is.
 

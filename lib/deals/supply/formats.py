@@ -62,6 +62,11 @@ class LineProblem:
     why: str
 
 
+def file_title(kind: str, domain: str) -> str:
+    """`ads.txt of news.example`."""
+    return f"{kind} of {domain}" if domain else kind
+
+
 @dataclass
 class SupplyFile:
     """A file as it was read. `domain` is where it is published, empty for apps.csv.
@@ -78,11 +83,6 @@ class SupplyFile:
     records: int = 0
     problems: list[LineProblem] = field(default_factory=list)
     problem_count: int = 0
-
-    @property
-    def title(self) -> str:
-        """`ads.txt of news.example`."""
-        return f"{self.kind} of {self.domain}" if self.domain else self.kind
 
     def report(self, line: int, text: object, why: object) -> None:
         """Note a line that can't be read."""
@@ -278,7 +278,7 @@ def _host_of(name: str, host: str) -> str:
 
 
 def _refusal(supply_file: SupplyFile, why: str) -> ImportRefused:
-    return ImportRefused(f"{supply_file.title} was not imported: {why}")
+    return ImportRefused(f"{file_title(supply_file.kind, supply_file.domain)} was not imported: {why}")
 
 
 READERS: Mapping[Kind, Callable[[SupplyFile, str], Iterator[None]]] = {

@@ -43,6 +43,7 @@ from lib.deals.supply.formats import (
     Account,
     LineProblem,
     SupplyFile,
+    file_title,
     identify,
     read,
 )
@@ -136,7 +137,7 @@ class SupplyFiles(DatabaseScope):
             with self.write(IMPORT_SECONDS) as connection:
                 for file in read_files:
                     self._replace(connection, file)
-            titles += [file.title for file in read_files]
+            titles += [file_title(file.kind, file.domain) for file in read_files]
         if titles:
             self.note("supply file added", _words(titles))
         return outcomes
@@ -147,7 +148,7 @@ class SupplyFiles(DatabaseScope):
         removal = delete(supply_files).where(supply_files.c.id.in_(numbers))
         with self.write(IMPORT_SECONDS) as connection:
             rows = connection.execute(removal.returning(supply_files.c.kind, supply_files.c.domain))
-            titles = [SupplyFile(row.kind, row.domain).title for row in rows]
+            titles = [file_title(row.kind, row.domain) for row in rows]
         if titles:
             self.note("supply file removed", _words(titles))
 

@@ -242,7 +242,8 @@ class Webhook:
                 continue
             trouble, is_reached = self._send(write(message).encode())
             if trouble:
-                store.put_off(message, now, f"The alert webhook at {self._host}: {trouble}")
+                host = urlsplit(self._address).hostname or ""
+                store.put_off(message, now, f"The alert webhook at {host}: {trouble}")
             else:
                 store.forget(message)
             if not is_reached:
@@ -250,10 +251,6 @@ class Webhook:
 
     def close(self) -> None:
         self._http.close()
-
-    @property
-    def _host(self) -> str:
-        return urlsplit(self._address).hostname or ""
 
     def _send(self, body: bytes) -> tuple[str, bool]:
         """Why the message was not taken, empty if it was; and whether somebody was there.

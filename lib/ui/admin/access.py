@@ -17,6 +17,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import draw_problem
 from lib.wire.errors import TrancheError
+from lib.wire.text import has_words
 
 NAME, SERVICE, EXPIRY, OPENS = "token_name", "token_service", "token_expiry", "token_opens"
 DEALS, NEW_TOKEN, PROBLEM = "token_deals", "token_made", "token_problem"
@@ -146,8 +147,7 @@ def _address() -> str:
 
 def matching(people: Iterable[Person], text: str) -> list[Person]:
     """The people that match every word of `text`, ignoring case."""
-    terms = text.casefold().split()
-    return [person for person in people if all(term in _search_text(person) for term in terms)]
+    return [person for person in people if has_words(_search_text(person), text)]
 
 
 def people_table(people: Iterable[Person]) -> pd.DataFrame:
@@ -214,9 +214,7 @@ def close() -> None:
 
 
 def _search_text(person: Person) -> str:
-    return "\n".join(
-        (person.username, person.name, person.role, person.email or "", person.company)
-    ).casefold()
+    return "\n".join((person.username, person.name, person.role, person.email or "", person.company))
 
 
 def table(entries: Iterable[Entry]) -> pd.DataFrame:

@@ -25,7 +25,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import saved
 from lib.wire.errors import TrancheError
-from lib.wire.text import count_of
+from lib.wire.text import count_of, has_words
 
 Field = TypeVar("Field", KeyField, DataField)
 TYPES = {"text": "text", "int": "number"}
@@ -36,8 +36,7 @@ NARROWEST = 132
 
 def matching(fields: Sequence[Field], text: str) -> list[Field]:
     """The fields that contain every word of `text`, ignoring case; all fields without a word."""
-    words = text.casefold().split()
-    return [field for field in fields if all(word in _search_text(field) for word in words)]
+    return [field for field in fields if has_words(_search_text(field), text)]
 
 
 def chosen_field(matches: Sequence[Field], name: str) -> str:
@@ -75,7 +74,7 @@ def _type(field: KeyField | DataField) -> str:
 def _search_text(field: KeyField | DataField) -> str:
     more = (field.formula, field.formula_description) if isinstance(field, DataField) else (field.mapping,)
     texts = (field.name, field.description, field.annotation, _type(field), *more)
-    return "\n".join(text for text in texts if text).casefold()
+    return "\n".join(filter(None, texts))
 
 
 def draw_changes(context: PageContext) -> None:

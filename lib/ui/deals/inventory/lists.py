@@ -12,6 +12,7 @@ import streamlit as st
 
 from lib.deals.client import Deals
 from lib.deals.models import AppList, DomainList, SupplyPackage
+from lib.deals.supply.formats import file_title
 from lib.deals.supply.store import ImportedFile
 from lib.figures.deals.list_kinds import KINDS, ListKind
 from lib.figures.error_text import is_open
@@ -219,10 +220,8 @@ def _draw_drawer(context: PageContext) -> None:
                 _close()
                 st.warning("This file was removed, or imported again.", icon=":material/link_off:")
                 return
-            drawer = st.dialog(
-                plain(supply_files.title(file)), position="right", width=WIDTH, icon=":material/lan:",
-                on_dismiss=_close,
-            )  # fmt: skip
+            title = plain(file_title(file.kind, file.domain))
+            drawer = st.dialog(title, position="right", width=WIDTH, icon=":material/lan:", on_dismiss=_close)
             drawer(_draw_file)(context, file)
         return
     try:

@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from lib.deals.supply.formats import APPS, KINDS, MEGABYTE, SELLERS, identify
+from lib.deals.supply.formats import APPS, KINDS, MEGABYTE, SELLERS, file_title, identify
 from lib.deals.supply.store import ImportedFile, ImportOutcome
 from lib.figures.deals import field_text
 from lib.ui.deals.counts import count_label, number
@@ -43,11 +43,6 @@ def rows(context: PageContext, text: str, limit: int) -> tuple[int, list[ListRow
         texts = (file.domain or "–", file.kind, number(file.records), unread, _day(file), file.who)
         list_rows.append(ListRow(f"{ENTITY}-{file.id}", tuple(map(ListCell, texts))))
     return count, list_rows
-
-
-def title(file: ImportedFile) -> str:
-    """`ads.txt of news.example`."""
-    return f"{file.kind} of {file.domain}" if file.domain else file.kind
 
 
 def draw_import(context: PageContext) -> None:
@@ -146,7 +141,7 @@ def draw_file(context: PageContext, file: ImportedFile) -> bool:
         return False
     context.clients.supply_files.remove([file.id])
     supply_path.forget()
-    notes.say(f"{title(file)} is removed")
+    notes.say(f"{file_title(file.kind, file.domain)} is removed")
     return True
 
 
