@@ -2,7 +2,7 @@
 
 import pytest
 
-from lib.deals.client import ALL, PLAIN, Abilities
+from lib.deals.abilities import ALL, PLAIN, Abilities
 from lib.deals.models import FEE_TYPES
 from lib.wire.errors import Forbidden, Unsupported
 

@@ -14,7 +14,8 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from deals.caller import World, unique
-from lib.deals.client import Abilities, Deals
+from lib.deals.abilities import Abilities
+from lib.deals.client import Deals
 from lib.deals.compat import Dialect, has_lists
 from lib.deals.models import (
     CreateDemandDeals,

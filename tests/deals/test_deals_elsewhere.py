@@ -16,7 +16,8 @@ from standin.deals import deals
 from standin.state import TOKEN, State
 from streamlit.testing.v1 import AppTest
 
-from lib.deals.client import PLAIN, Deals
+from lib.deals.abilities import PLAIN
+from lib.deals.client import Deals
 from lib.deals.compat import PlainDeals
 from lib.deals.compat.dialect import Dialect
 from lib.deals.models import DemandDeal, Seat, SupplyPackage

@@ -15,7 +15,8 @@ from standin.deals import deals
 from standin.state import TOKEN, State
 
 from lib import database
-from lib.deals.client import PLAIN, Deals
+from lib.deals.abilities import PLAIN
+from lib.deals.client import Deals
 from lib.deals.compat import PlainDeals, has_lists
 from lib.deals.compat.dialect import Dialect
 from lib.deals.compat.memory import Memory

@@ -21,7 +21,8 @@ from needs import NIGHTLY
 import lib
 from deals.caller import NO_BODY, Body, Caller, World, deals, option, package, unique
 from deals.conftest import PASSWORD, issue
-from lib.deals.client import Abilities, Deals, Write
+from lib.deals.abilities import Abilities
+from lib.deals.client import Deals, Write
 from lib.deals.models import (
     CreateDemandDeals,
     DemandDeal,

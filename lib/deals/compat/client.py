@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from lib.deals.client import PLAIN, Abilities, Changes, Deals, Entity, model_of, to_json
+from lib.deals.abilities import PLAIN, Abilities
+from lib.deals.client import Changes, Deals, Entity, model_of, to_json
 from lib.deals.compat import listing, memory
 from lib.deals.compat.memory import Body, Event, Memory
 from lib.deals.models import DemandDeal, Dsp, Package, Resource, Seat, Status, SupplyPackage

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from lib.deals.client import Abilities, Deals
+from lib.deals.abilities import Abilities
+from lib.deals.client import Deals
 from lib.deals.compat import Dialect, Memory, has_lists
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.warnings import NEEDS

@@ -13,9 +13,10 @@ from typing import Any
 
 import httpx
 
+from lib.deals.abilities import Abilities
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.buyer_counts import BuyerCounts
-from lib.deals.client import Abilities, Deals
+from lib.deals.client import Deals
 from lib.deals.healths import HealthStore
 from lib.deals.negotiation import Negotiations
 from lib.deals.package_records import Drafts, PackageNotes, PackageQuestions

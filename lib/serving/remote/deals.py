@@ -16,7 +16,8 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-from lib.deals.client import PLAIN, Abilities, Changes, Deals, Entity, model_of
+from lib.deals.abilities import PLAIN, Abilities
+from lib.deals.client import Changes, Deals, Entity, model_of
 from lib.deals.compat import Dialect, Memory, PlainDeals, finds, has_lists, listed, seats_of
 from lib.deals.models import (
     AppList,

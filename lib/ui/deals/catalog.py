@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from lib.deals.client import LARGEST_PAGE, Abilities, Deals
+from lib.deals.abilities import Abilities
+from lib.deals.client import LARGEST_PAGE, Deals
 from lib.deals.models import (
     STATUSES,
     AppList,

@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from lib.deals import queries
-from lib.deals.client import Abilities
+from lib.deals.abilities import Abilities
 from lib.deals.fields import DEALS, SUPPLY
 from lib.figures.deals.deal_names import KINDS
 from lib.figures.rows import NO_RECEIPT, ActReceipt

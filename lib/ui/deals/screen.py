@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import streamlit as st
 
-from lib.deals.client import Verb
+from lib.deals.abilities import Verb
 from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.deals.targeting.filters import report_filters

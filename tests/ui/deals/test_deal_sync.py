@@ -9,7 +9,8 @@ import pytest
 from dealing import Visit, clean, clients
 from streamlit.testing.v1 import AppTest
 
-from lib.deals.client import PLAIN, Deals
+from lib.deals.abilities import PLAIN
+from lib.deals.client import Deals
 from lib.deals.models import BuyerSeat, DemandDeal
 from lib.people import DealsGrant
 from lib.serving import connect

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from dealing import clients
 
-from lib.deals.client import Abilities
+from lib.deals.abilities import Abilities
 from lib.deals.delivery import FIGURES
 from lib.deals.models import DemandDeal, Dsp, EntityChange, Reference, Seat, SupplyPackage
 from lib.figures.deals import change_text, field_text

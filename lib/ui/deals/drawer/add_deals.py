@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from lib.deals import fields
-from lib.deals.client import Abilities
+from lib.deals.abilities import Abilities
 from lib.deals.models import PackageOrDeal, SupplyPackage
 from lib.ui.deals import catalog
 from lib.ui.deals.changes import confirmations

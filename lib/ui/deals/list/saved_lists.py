@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from lib.deals.client import Abilities
+from lib.deals.abilities import Abilities
 from lib.ui.deals import deal_rows, list_state
 from lib.ui.deals.list import show_filter
 from lib.ui.deals.list_state import COLUMNS, FILTER, FIND, KIND, PLURALS, available_filters
