@@ -20,7 +20,8 @@ try:
 except ImportError:
     ERRORS, CONNECTION_ERRORS = (), ()
 
-SETTINGS = {"session_timezone": "UTC"}
+# Ibis writes groups as they are: a number among them is a constant, no column's position.
+SETTINGS = {"session_timezone": "UTC", "enable_positional_arguments": 0}
 OPTIONS = frozenset({"secure"})
 
 
@@ -59,6 +60,10 @@ class _Compiler(ClickHouseCompiler):  # type: ignore[misc]
     def visit_Strip(self, op: Any, *, arg: Any) -> Any:  # noqa: N802
         """Without the blanks that an import takes off; Ibis's own knows those of ASCII."""
         return self.f.replaceRegexpAll(arg, f"^[{BLANKS}]+|[{BLANKS}]+$", "")
+
+    def visit_StringSplit(self, op: Any, *, arg: Any, delimiter: Any) -> Any:  # noqa: N802
+        """Of a missing text no elements; Ibis's own casts it to a type without NULL, which ClickHouse refuses."""
+        return self.f.splitByString(delimiter, self.f.ifNull(arg, ""))
 
     def visit_Sum(self, op: Any, *, arg: Any, where: Any) -> Any:  # noqa: N802
         """Of doubles the compensated sum."""
