@@ -1,27 +1,38 @@
 """How long lists of deals take at 50,000 deals: pages, orders, searches, filters, counts, a page's prices.
 
-    python bench/deals.py sqlite:////tmp/deals.db [--fill] [--whole] [--csv]
+    python bench/deals.py sqlite:////tmp/deals.db [--fill] [--whole] [--csv] [--sync=30000]
 
 `--fill` writes 5,000 supply packages and 50,000 demand deals at 400 seats first, by the store's own tables.
 `--whole` computes the health of those deals that have none, then exports all deals as a CSV, with wall and
 processor seconds.
 `--csv` creates 50,000 deals of 500 new packages from a CSV, as the dialog does: it reads the file, checks its
 lines, finds what has to be confirmed, and creates them.
+`--sync` sends so many deals of a database of its own to a DSP that takes 50 to 200 ms, refuses every
+twentieth document and breaks off every twentieth; time is set forward where all wait. It counts at the DSP
+what arrived, and ends there.
 Prints the quickest, the median and the slowest of five calls each, in milliseconds, in this process.
 """
 
 import datetime as dt
+import json
+import multiprocessing
+import os
 import random
+import resource
 import statistics
 import sys
 import tempfile
 import time
+import urllib.request
+from collections import Counter
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from multiprocessing.connection import Connection as Pipe
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection, func, insert, select
 
 from lib import database
 from lib.deals.client import Deals, Write
@@ -30,10 +41,13 @@ from lib.deals.service import DealsRequest, DealsService
 from lib.deals.store import tables as t
 from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.work import DealsScope
+from lib.deals.sync.documents import selling_side
+from lib.deals.sync.push import Push
 from lib.people import ALL_DEALS, Person
 from lib.serving import connect
 from lib.serving.deal_health import HealthWatch
 from lib.settings import Settings
+from lib.settings.optional import Receiver
 from lib.ui.deals import catalog
 from lib.ui.deals.changes.creation import CreationPlan, PlannedCreation
 from lib.ui.deals.csv import csv_deals
@@ -48,6 +62,7 @@ PACKAGES, DEALS, SEATS, DSPS, CHUNK = 5_000, 50_000, 400, 10, 5_000
 WORDS = ("Morning", "Evening", "Sports", "News", "Premium", "Video", "Kids", "Finance", "Travel", "Auto")
 COUNTRIES = ("US", "FR", "DE", "GB", "JP", "BR", "IN", "CA", "ES", "IT")
 IMPORTED, PER_PACKAGE = 50_000, 100
+SECRET = "sixteen characters or more"  # noqa: S105
 NOW = dt.datetime(2026, 11, 20, tzinfo=dt.UTC)
 STAMPS = {"version": 1, "created_at": NOW, "updated_at": NOW}
 QUERIES: dict[str, tuple[str, list[tuple[str, str]]]] = {
@@ -149,6 +164,97 @@ def _write(connection: Connection, entity: str, rows: Iterator[dict[str, Any]]) 
         connection.execute(insert(entity_store.table), written[first : first + CHUNK])
 
 
+class Dsp(BaseHTTPRequestHandler):
+    """A DSP that takes its time, and fails one in ten. GET says how often each deal was taken, and not."""
+
+    protocol_version = "HTTP/1.1"
+    taken: ClassVar[Counter[str]] = Counter()
+    failed: ClassVar[Counter[str]] = Counter()
+    draw = random.Random(11)  # noqa: S311
+
+    def do_POST(self) -> None:
+        """A document: taken, refused, or its connection broken off before anything was done."""
+        number = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["id"]
+        time.sleep(self.draw.uniform(0.05, 0.2))
+        luck = self.draw.random()
+        (self.failed if luck < 0.1 else self.taken)[number] += 1
+        if luck < 0.05:
+            self.close_connection = True
+            return
+        self.send_response(503 if luck < 0.1 else 204)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def do_GET(self) -> None:
+        """Both counts."""
+        content = json.dumps([self.taken, self.failed]).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *parts: object) -> None:
+        """Nothing."""
+
+
+def _serve(pipe: Pipe) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Dsp) as server:
+        pipe.send(server.server_address[1])
+        server.serve_forever()
+
+
+def sync(count: int) -> None:
+    """Send all deals; what the DSP has of them in the end."""
+    ours, theirs = multiprocessing.Pipe()
+    dsp = multiprocessing.get_context("spawn").Process(target=_serve, args=(theirs,), daemon=True)
+    dsp.start()
+    address = f"http://127.0.0.1:{ours.recv()}/"
+    with tempfile.TemporaryDirectory() as home:
+        engine = database.engine(f"sqlite:///{home}/deals.db")
+        database.migrate(engine)
+        with database.writing(engine).begin() as connection:
+            fill(connection, count // 10, count)
+            connection.execute(t.demand_deals.update().values(deal_sync=True))
+            connection.execute(t.seats.update().values(dsp_id=1))
+        settings = Settings(home=Path(home), deal_sync_origin="desk.example")
+        receiver = Receiver(url=address, secret=SECRET)
+        began, cpu, load = time.perf_counter(), time.process_time(), os.getloadavg()[0]
+        looks, arrived, start = 0, 0, dt.datetime.now(dt.UTC)
+        waited = dt.timedelta()
+        with Push(engine, selling_side(settings), None, 1, receiver) as push:
+            while True:
+                now = start + waited + dt.timedelta(seconds=time.perf_counter() - began)
+                arrived += push.look(now)
+                looks += 1
+                waited += dt.timedelta(seconds=database.POLL_SECONDS)
+                with engine.connect() as connection:
+                    due = t.synced_deals.c.due
+                    open_rows = select(func.count(), func.min(due)).where(due.is_not(None))
+                    number, earliest = connection.execute(open_rows).one()
+                if looks <= 3 or looks % 20 == 0 or not number:
+                    print(
+                        f"look {looks}: {arrived:,} arrived, {number:,} open after "
+                        f"{time.perf_counter() - began:,.0f} s and pauses of {waited}",
+                        flush=True,
+                    )
+                if not number:
+                    break
+                ahead = start + waited + dt.timedelta(seconds=time.perf_counter() - began)
+                waited += max(earliest - ahead, dt.timedelta())
+        wall, processor = time.perf_counter() - began, time.process_time() - cpu
+        size = sum(file.stat().st_size for file in Path(home).rglob("*") if file.is_file()) / 1e6
+    with urllib.request.urlopen(address) as answer:
+        taken, failed = json.load(answer)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(
+        f"{count:,} deals: {len(taken):,} taken, {sum(times > 1 for times in taken.values())} of them more "
+        f"than once, {count - len(taken)} lost; {sum(failed.values()):,} failures. {wall:,.0f} s, "
+        f"{processor:,.0f} s of the processor, {memory:,.0f} MB of memory, {size:,.0f} MB of database; "
+        f"load {load:.1f} before, {os.getloadavg()[0]:.1f} after"
+    )
+    dsp.terminate()
+
+
 def _milliseconds(work: Callable[[], Any]) -> list[float]:
     found = []
     for _ in range(5):
@@ -241,6 +347,10 @@ def _timed(title: str, work: Callable[[], int]) -> None:
 
 def main(url: str, *options: str) -> None:
     """Fill if wanted, then measure."""
+    for option in options:
+        if option.startswith("--sync="):
+            sync(int(option.partition("=")[2]))
+            return
     engine = database.engine(url)
     database.migrate(engine)
     if "--fill" in options:

@@ -1,20 +1,35 @@
 """How far one desk reaches: rows in the resident engine, and people who ask at the same time.
 
     python bench/limits.py [rows …] [--people 1,20,50,200] [--home DIRECTORY]
+    python bench/limits.py --grow rows=100000000,values=2000000,columns=5000,days=3650 [--before CHECKOUT]
 
 For each number of rows: seconds to build the layout, its bytes, and questions in milliseconds, exact and as
 an estimate from a million records, medians of five. Then the waits of people on the Audience page of the demo
 (made anew without a data directory), each asking every five seconds on average, without browsers.
+
+`--grow`: one slicer for each of these, with so many rows, values of a key field, columns or days, in a
+Parquet file, by `tranche import` in a process of its own, questions to the service in another one, and a day
+that is appended. Seconds of wall and processor, the most memory (of questions without the files that are
+mapped), and disk. With `--before` the import by another checkout too. Files are in `TMPDIR`.
 """
 
 import argparse
+import json
+import os
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import orjson
 import pyarrow as pa
+import pyarrow.parquet as pq
+import side_by_side
 from desk_clicks import desk, made, quantile
 from desk_people import cookies, others
 from splits.rows import Case, make_rows
@@ -22,6 +37,8 @@ from splits.tools import definition, question
 
 from lib.engines import prepare
 from lib.engines.resident import ResidentEngine
+from lib.serving import connect
+from lib.settings import Settings
 from lib.slicers.warehouse import StoredSlicer, Warehouse
 from lib.wire.deadline import Deadline
 
@@ -35,7 +52,18 @@ def main() -> None:
     asked.add_argument("rows", nargs="*", type=int, default=[1_000_000])
     asked.add_argument("--people", default="1,20")
     asked.add_argument("--home", type=Path)
+    asked.add_argument("--grow")
+    asked.add_argument("--before", type=Path)
+    asked.add_argument("--ask", help=argparse.SUPPRESS)
     given = asked.parse_args()
+    if given.ask:
+        answer_questions(given.ask, given.home)
+        return
+    if given.grow:
+        for shape in given.grow.split(","):
+            name, _, count = shape.partition("=")
+            grow(name, int(count), given.before)
+        return
     titles = [f"{one.title}, ms" for one in QUESTIONS]
     print(f"| rows | layout, s | layout, MB | {' | '.join(titles)} | country, estimate, ms |")
     print(f"|{'--:|' * (4 + len(titles))}")
@@ -106,6 +134,200 @@ def of_people(counts: Sequence[int], home: Path | None) -> Iterator[str]:
                 first = [wait for wait, _ in waits]
                 p50, p95 = quantile(first, 50), quantile(first, 95)
                 yield f"| {count} | {len(first)} | {p50:,.0f} | {p95:,.0f} | {max(first):,.0f} | {failed} |"
+
+
+DAY = np.datetime64("2016-11-01")
+NAMES = {"rows": (), "values": ("imps",), "columns": ("m0", "m1"), "days": ("imps", "spend")}
+GROWN: dict[str, dict[str, dict[str, Any]]] = {
+    "rows": {
+        "total": {},
+        "by country": {"split_by": ["country"]},
+        "by country, a million records": {"split_by": ["country"], "exact_within": None},
+        "by page, first 10 of 50,000": {"split_by": ["page"], "limit": 10},
+        "by country, site and os, first 10": {"split_by": ["country", "site", "os"], "limit": 10},
+    },
+    "values": {
+        "by id, first 10": {"split_by": ["id"], "limit": 10},
+        "ids with 4242": {
+            "split_by": ["id"],
+            "limit": 10,
+            "filters": [{"name": "id", "match": "contains", "value": ["4242"]}],
+        },
+        "by country": {"split_by": ["country"]},
+    },
+    "columns": {
+        "total of all data fields": {"data_fields": None},
+        "by country, 2 data fields": {"split_by": ["country"]},
+        "by another key field, 2 data fields": {"split_by": ["k8"]},
+    },
+    "days": {
+        "by day": {"split_by": ["granularity_day"]},
+        "by country": {"split_by": ["country"]},
+        "last 7 days": {"start_date": "2026-10-24", "split_by": ["granularity_day"]},
+    },
+}
+
+
+def grow(name: str, count: int, before: Path | None) -> None:
+    """Import a slicer of this shape, ask it, append a day, ask again; a line for each step."""
+    print(f"\n### {count:,} {name}; load when it began {os.getloadavg()[0]:.1f}\n")
+    print("| step | s | of processor | again, ms | of processor | memory, MB | |")
+    print("|---|--:|--:|--:|--:|--:|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        home, path = Path(folder) / "home", Path(folder) / "rows.parquet"
+        home.mkdir()
+        rows = SHAPES[name](path, count)
+        source = f"{rows:,} rows, {path.stat().st_size / 1e6:,.0f} MB of Parquet"
+        options: list[str] = []
+        if name == "rows":
+            (Path(folder) / "definition.yaml").write_text(side_by_side.DEFINITION)
+            options = ["--definition", f"{folder}/definition.yaml"]
+        if before:
+            other = Path(folder) / "before"
+            other.mkdir()
+            step(
+                "import, before", side_by_side.command(before, other, "import", str(path), *TARGET, *options)
+            )
+        taken = side_by_side.command(side_by_side.ROOT, home, "import", str(path), *TARGET, *options)
+        stored = Warehouse(Settings(home=home).warehouse).open("bench", "rows")
+        layout = sum(file.stat().st_size for file in stored.layout_folder.iterdir()) / 1e6
+        whole = sum(file.stat().st_size for file in home.rglob("*") if file.is_file()) / 1e6
+        step("import", taken, f"{source}; {whole - layout:,.0f} MB stored, {layout:,.0f} MB of layout")
+        ask(name, home)
+        if name in ("rows", "days"):
+            SHAPES[name](path, rows // max(count if name == "days" else side_by_side.DAYS, 1), is_later=True)
+            appended = side_by_side.command(
+                side_by_side.ROOT, home, "import", str(path), *TARGET, "--append", *options
+            )
+            step("a day appended", appended)
+            ask(name, home)
+    print(f"\nLoad when it ended {os.getloadavg()[0]:.1f}", flush=True)
+
+
+TARGET = ("--project", "bench", "--slicer", "rows")
+
+
+def step(title: str, figures: Sequence[float], remark: str = "", again: Sequence[float] = ()) -> None:
+    """A line of the table."""
+    wall, cpu, memory = figures
+    later = " | ".join(f"{1000 * seconds:,.0f}" for seconds in again) or " | "
+    print(f"| {title} | {wall:,.2f} | {cpu:,.2f} | {later} | {memory:,.0f} | {remark} |", flush=True)
+
+
+def ask(name: str, home: Path) -> None:
+    """The questions of a shape, in a process of their own."""
+    command = [sys.executable, __file__, "--ask", name, "--home", str(home)]
+    environment = os.environ | {"PYTHONPATH": str(side_by_side.ROOT)}
+    lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
+    for line in lines.splitlines():
+        if line.startswith("["):
+            step(*json.loads(line))
+
+
+def answer_questions(name: str, home: Path) -> None:
+    """Ask each question the first time and then five times; print figures, of those the medians."""
+    settings = Settings(home=home, answers_megabytes=0, throttle_questions=10**9)
+    resources = connect.installation(settings)
+    if resources.people.get(side_by_side.WHO.username) is None:
+        resources.people.add(side_by_side.WHO, "bench-bench")
+    username = side_by_side.WHO.username
+    token = resources.access.issue(username, settings.reporting_service, "bench", None)
+    service, target = resources.reporting, {"project_name": "bench", "slicer_name": "rows", "token": token}
+    period = {"start_date": "2016-11-01", "end_date": "2026-12-01", "exact_within": 3_600_000}
+    fields = list(NAMES[name]) or list(side_by_side.FIELDS)
+
+    def info() -> str:
+        slicer = service.info(service.admit(orjson.dumps(target)), service.deadline())
+        return f"{len(slicer.key_fields):,} key fields, {len(slicer.data_fields):,} data fields"
+
+    def audience(query: dict[str, Any]) -> str:
+        body = {**target, **period, "data_fields": fields, **query}
+        request = service.admit(
+            orjson.dumps({key: value for key, value in body.items() if value is not None})
+        )
+        return f"{service.audience(request, service.deadline()).total.records_found:,} groups"
+
+    works: dict[str, Callable[[], str]] = {"info": info}
+    works |= {title: lambda query=query: audience(query) for title, query in GROWN[name].items()}  # type: ignore[misc]
+    for title, work in works.items():
+        times = []
+        for _ in range(1 + REPEATS):
+            wall, cpu = time.perf_counter(), time.process_time()
+            remark = work()
+            times.append((time.perf_counter() - wall, time.process_time() - cpu))
+        status = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
+        memory = int(status["RssAnon"].split()[0]) / 1e3
+        again = [statistics.median(part) for part in zip(*times[1:], strict=True)]
+        print(json.dumps([title, (*times[0], memory), remark, again]))
+
+
+def rows_of(path: Path, count: int, is_later: bool = False) -> int:
+    """Rows of 60 days with five key and five data fields (bench/side_by_side.py); `is_later`: of the next."""
+    side_by_side.write_rows(path, count, seed=2 if is_later else 1)
+    if is_later:
+        table = pq.read_table(path)
+        day = np.datetime64("2026-10-31T00:00:00")
+        hours = day + np.arange(count) % 24 * np.timedelta64(1, "h")
+        times = pa.array(hours).cast(table.schema.field("time").type)
+        pq.write_table(table.set_column(0, "time", times), path)
+    return count
+
+
+def values_of(path: Path, count: int) -> int:
+    """Twice as many rows as there are values of a key field, of 60 days."""
+    random, rows = np.random.default_rng(1), 2 * count
+    ids = np.concatenate((np.arange(count), random.integers(0, count, count)))
+    random.shuffle(ids)
+    return written_rows(
+        path, days_of_rows(random, rows, 60), {"id": texts("id-", ids, count)}, {"imps": random}
+    )
+
+
+def columns_of(path: Path, count: int) -> int:
+    """2,000 rows of 30 days: a day, ten key fields, and data fields."""
+    random, rows = np.random.default_rng(1), 2_000
+    keys = {f"k{number}": texts(f"v{number}-", random.integers(0, 50, rows), 50) for number in range(9)}
+    data = {f"m{number}": random for number in range(count - 11)}
+    return written_rows(path, days_of_rows(random, rows, 30), keys, data)
+
+
+def days_of(path: Path, count: int, is_later: bool = False) -> int:
+    """1,000 rows a day; `is_later`: so many of the day after ten years."""
+    random = np.random.default_rng(1 + is_later)
+    rows = count if is_later else 1_000 * count
+    days = DAY + (np.full(rows, 3_650) if is_later else np.repeat(np.arange(count), 1_000))
+    return written_rows(path, days, {"site": texts("site-", random.integers(0, 500, rows), 500)}, {
+        "imps": random, "spend": random,
+    })  # fmt: skip
+
+
+SHAPES: dict[str, Callable[..., int]] = {
+    "rows": rows_of, "values": values_of, "columns": columns_of, "days": days_of,
+}  # fmt: skip
+
+
+def days_of_rows(random: np.random.Generator, rows: int, days: int) -> Any:
+    """A day for each row, of those before the eleventh month of 2026."""
+    return np.datetime64("2026-11-01") - random.integers(1, days + 1, rows)
+
+
+def texts(prefix: str, numbers: Any, count: int) -> pa.Array:
+    """A text for each number below `count`."""
+    return pa.array([f"{prefix}{number}" for number in range(count)]).take(pa.array(numbers))
+
+
+def written_rows(
+    path: Path, days: Any, keys: dict[str, pa.Array], data: dict[str, np.random.Generator]
+) -> int:
+    """Write days, key fields with a country, and whole numbers as data fields; how many rows they are."""
+    rows = len(days)
+    columns: dict[str, Any] = {"day": pa.array(days.astype("datetime64[D]"))}
+    any_random = next(iter(data.values()))
+    columns["country"] = texts("country-", any_random.integers(0, 60, rows), 60)
+    columns |= keys
+    columns |= {name: random.integers(0, 1_000, rows, dtype=np.int32) for name, random in data.items()}
+    pq.write_table(pa.table(columns), path)
+    return rows
 
 
 if __name__ == "__main__":

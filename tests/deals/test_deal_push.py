@@ -24,7 +24,7 @@ from deals.caller import Body, Caller, World, deals, option, package, unique
 from deals.test_deal_sync import MAIL, is_valid, sold
 from lib.deals.models import BUYER_STATUS, BuyerSeat
 from lib.deals.sync.documents import ARCHIVED, SELLER_STATUS, selling_side
-from lib.deals.sync.push import ALL_EVERY, ASKED_EVERY, PAUSES, Push, pushing
+from lib.deals.sync.push import ALL_EVERY, ASKED_EVERY, AT_A_TIME, PAUSES, Push, pushing
 from lib.people import DealsGrant
 from lib.serving import connect
 from lib.settings import Settings
@@ -228,6 +228,36 @@ def test_a_failing_dsp_gets_the_latest(manager: Caller, there: World, dsp: Stand
     assert "problem" not in buyer_side(manager, deal)["ext"]
 
 
+def test_a_document_that_fails_holds_up_no_other(
+    manager: Caller, there: World, dsp: StandinDsp, push: Push
+) -> None:
+    """One look sends all other documents where the DSP breaks off at some; those it is sent in their time."""
+    deals_ = {sold(manager, there.ada)["deal_id"] for _ in range(3 * AT_A_TIME)}
+    failing = set(sorted(deals_)[::AT_A_TIME])
+    dsp.answer = lambda document: Response(b"x" * 200_000) if document["id"] in failing else None
+    assert push.look(NOW) == len(deals_ - failing)
+    assert sorted(deal["id"] for deal in dsp.deals) == sorted(deals_)
+    dsp.answer = lambda document: None
+    assert push.look(NOW + PAUSES[0]) == len(failing)
+    assert sorted(deal["id"] for deal in dsp.deals) == sorted([*deals_, *failing])
+
+
+def test_a_dsp_that_answers_nothing_is_left_alone(
+    manager: Caller, there: World, dsp: StandinDsp, push: Push
+) -> None:
+    """Of many documents it is sent a few at each look, and asked for no status; later it gets each once."""
+    deals_ = sorted(sold(manager, there.ada)["deal_id"] for _ in range(2 * AT_A_TIME))
+    dsp.asked.clear()
+    dsp.answer = lambda document: Response(b"x" * 200_000)
+    assert push.look(NOW) == 0
+    assert sorted(deal["id"] for deal in dsp.deals) == deals_[:AT_A_TIME]
+    assert dsp.asked == []
+    dsp.deals.clear()
+    dsp.answer = lambda document: None
+    assert push.look(NOW + PAUSES[0]) == len(deals_)
+    assert sorted(deal["id"] for deal in dsp.deals) == deals_
+
+
 def test_its_own_pause_is_kept(manager: Caller, there: World, dsp: StandinDsp, push: Push) -> None:
     """A DSP that asks for time gets it, an hour at most."""
     deals_ = [sold(manager, there.ada) for _ in range(2)]
@@ -296,13 +326,13 @@ def test_a_name_that_was_pointed_elsewhere(
 
 
 def test_a_dsp_that_is_not_there(manager: Caller, there: World, desk: connect.Installation) -> None:
-    """A DSP that can't be reached is tried once at each look, however many deals wait; the deals say so."""
+    """A DSP that can't be reached is tried for a few deals at each look, however many wait; these say so."""
     number = manager.get(f"seats/{there.ada}/")["dsp"]["id"]
-    waiting = [sold(manager, there.ada) for _ in range(2)]
+    waiting = [sold(manager, there.ada) for _ in range(AT_A_TIME + 2)]
     with _push(desk, number, "http://127.0.0.1:9") as push:
         assert push.look(NOW) == 0
     problems = [buyer_side(manager, waiting_deal)["ext"].get("problem") for waiting_deal in waiting]
-    assert sum("could not be reached" in (problem or "") for problem in problems) <= 1
+    assert sum("could not be reached" in (problem or "") for problem in problems) <= AT_A_TIME
 
 
 def test_statuses_in_answers(manager: Caller, there: World, dsp: StandinDsp, push: Push) -> None:

@@ -62,7 +62,7 @@ class _Compiler(ClickHouseCompiler):  # type: ignore[misc]
         return self.f.replaceRegexpAll(arg, f"^[{BLANKS}]+|[{BLANKS}]+$", "")
 
     def visit_StringSplit(self, op: Any, *, arg: Any, delimiter: Any) -> Any:  # noqa: N802
-        """Of a missing text no elements; Ibis's own casts it to a type without NULL, which ClickHouse refuses."""
+        """Of a missing text no elements; Ibis's own casts it to a type without NULL, which fails."""
         return self.f.splitByString(delimiter, self.f.ifNull(arg, ""))
 
     def visit_Sum(self, op: Any, *, arg: Any, where: Any) -> Any:  # noqa: N802
