@@ -1,11 +1,15 @@
 """How far one desk reaches: rows in the resident engine, and people who ask at the same time.
 
     python bench/limits.py [rows …] [--people 1,20,50,200] [--home DIRECTORY]
+    python bench/limits.py --due 1000,500 [--home DIRECTORY]
     python bench/limits.py --grow rows=100000000,values=2000000,columns=5000,days=3650 [--before CHECKOUT]
 
 For each number of rows: seconds to build the layout, its bytes, and questions in milliseconds, exact and as
 an estimate from a million records, medians of five. Then the waits of people on the Audience page of the demo
 (made anew without a data directory), each asking every five seconds on average, without browsers.
+
+`--due`: so many alerts, which all fire, and mails of views, due at one minute, of 20 people of the demo: how
+long checks, messages to a webhook and mails take, and what arrived there, how often.
 
 `--grow`: one slicer for each of these, with so many rows, values of a key field, columns or days, in a
 Parquet file, by `tranche import` in a process of its own, questions to the service in another one, and a day
@@ -14,14 +18,18 @@ mapped), and disk. With `--before` the import by another checkout too. Files are
 """
 
 import argparse
+import datetime as dt
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +42,24 @@ from desk_clicks import desk, made, quantile
 from desk_people import cookies, others
 from splits.rows import Case, make_rows
 from splits.tools import definition, question
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))  # before the serving.py of this folder
+from mail_server import Mailbox, mail_server
+from serving import serving
 
 from lib.engines import prepare
 from lib.engines.resident import ResidentEngine
+from lib.people import Person
 from lib.serving import connect
 from lib.settings import Settings
+from lib.share.alerts.watch import Watch
+from lib.share.mail.post import Post
 from lib.slicers.warehouse import StoredSlicer, Warehouse
+from lib.views import Schedule
 from lib.wire.deadline import Deadline
 
 CHUNK, FIELDS, REPEATS, RECORDS_OF_ESTIMATE, SECONDS = 2_000_000, 5, 5, 1_000_000, 60
@@ -54,10 +74,16 @@ def main() -> None:
     asked.add_argument("--home", type=Path)
     asked.add_argument("--grow")
     asked.add_argument("--before", type=Path)
+    asked.add_argument("--due")
     asked.add_argument("--ask", help=argparse.SUPPRESS)
     given = asked.parse_args()
     if given.ask:
         answer_questions(given.ask, given.home)
+        return
+    if given.due:
+        alerts, mails = map(int, given.due.split(","))
+        with tempfile.TemporaryDirectory() as folder:
+            of_one_minute(given.home or made(Path(folder) / "home"), alerts, mails)
         return
     if given.grow:
         for shape in given.grow.split(","):
@@ -134,6 +160,78 @@ def of_people(counts: Sequence[int], home: Path | None) -> Iterator[str]:
                 first = [wait for wait, _ in waits]
                 p50, p95 = quantile(first, 50), quantile(first, 95)
                 yield f"| {count} | {len(first)} | {p50:,.0f} | {p95:,.0f} | {max(first):,.0f} | {failed} |"
+
+
+PEOPLE, SUNDAY, POLL = 20, dt.date(2026, 11, 15), dt.timedelta(seconds=10)
+DEMO = ("demo", "delivery")
+
+
+def of_one_minute(home: Path, alerts: int, mails: int) -> None:
+    """Alerts and mails of a minute: what is looked at by one look, and what by those ten seconds later."""
+    arrived: list[str] = []
+
+    async def take(request: Request) -> Response:
+        arrived.append((await request.json())["id"])
+        return Response(status_code=204)
+
+    receiver, mailbox = Starlette(routes=[Route("/", take, methods=["POST"])]), Mailbox()
+    with serving(receiver) as address, mail_server(mailbox) as given:
+        given |= {"alerts_webhook": address, "alerts_secret": "sixteen characters or more"}
+        settings = Settings(home=home, demo=True, **given)
+        due = keep(settings, alerts, mails)
+        watch, post = Watch(settings), Post(settings)
+        print(f"Load when it began {os.getloadavg()[0]:.1f}\n\n| | s | of processor | |\n|---|--:|--:|---|")
+        with timed() as figures:
+            figures.append(f"{len(watch.look(due)):,} alerts checked, {len(arrived):,} messages sent")
+        firing = sum(alert.state == "firing" for alert in watch.store.everything())
+        looks = 0
+        with timed() as figures:
+            while len(arrived) < firing and looks < alerts:
+                looks += 1
+                watch.look(due + looks * POLL)
+            again = sum(count > 1 for count in Counter(arrived).values())
+            figures.append(
+                f"{len(arrived):,} of {firing:,} messages, {again} more than once, {looks} more looks"
+            )
+        with timed() as figures:
+            post.look(due)
+            post.look(due + POLL)
+            sent = Counter((mail["To"], mail["Subject"]) for mail in mailbox.mails)
+            again = sum(count > 1 for count in sent.values())
+            figures.append(f"{len(sent):,} of {mails:,} mails, {again} more than once")
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"\n{memory:,.0f} MB of memory; load when it ended {os.getloadavg()[0]:.1f}")
+
+
+@contextmanager
+def timed() -> Iterator[list[str]]:
+    """A line of the table: what is put into the list, with its seconds of wall and processor."""
+    figures: list[str] = []
+    began, cpu = time.perf_counter(), time.process_time()
+    yield figures
+    wall, processor = time.perf_counter() - began, time.process_time() - cpu
+    print(f"| {figures[0]} | {wall:,.1f} | {processor:,.1f} |", flush=True)
+
+
+def keep(settings: Settings, alerts: int, mails: int) -> dt.datetime:
+    """Views of the demo with an alert each, one in five of which compares with what is usual, and mails
+    of some of them; when all are due."""
+    due = dt.datetime.now(dt.UTC)
+    people = connect.installation(settings).people
+    for number in range(PEOPLE):
+        person = Person(f"reader{number}", f"Reader {number}", f"reader{number}@reader.example", "admin")
+        people.add(person, "bench-bench")
+        store = connect.connect(person, settings).view_store
+        last = SUNDAY - dt.timedelta(days=number)
+        for place in range(max(alerts, mails) // PEOPLE):
+            days = {"start": str(last - dt.timedelta(days=6 + place)), "end": str(last)}
+            view = store.views.save(*DEMO, f"View {place}", days)
+            rule: Any = "above" if place % 5 else "changed"
+            if place < alerts // PEOPLE:
+                store.alerts.watch(view.id, "imps", {"name": "imps"}, rule, 0.0)
+            if place < mails // PEOPLE:
+                due = max(due, store.mails.add(view.id, Schedule("daily", "UTC", 480)).due)
+    return due
 
 
 DAY = np.datetime64("2016-11-01")

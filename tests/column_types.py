@@ -132,11 +132,16 @@ CLICKHOUSE = [
     Case("Int256", "7", "7", 7),
     Case("Float64", "1.5", None, 1.5),
     Case("Decimal(10, 2)", "1.5", None, 1.5),
+    Case("Nullable(Decimal(10, 2))", "1.5", None, 1.5),
+    Case("Decimal(38, 0)", f"'{2**70}'", str(2**70), 2**70),
     Case("String", "'a'", "a"),
     Case("LowCardinality(String)", "'a'", "a"),
+    Case("LowCardinality(Nullable(String))", "'a'", "a"),
     Case("Nullable(String)", "'a'", "a"),
     Case("FixedString(2)", "'ab'", "ab"),
     Case("Enum8('a' = 1)", "'a'", "a"),
+    Case("Nullable(Enum8('a' = 1))", "'a'", "a"),
+    Case("Nullable(UUID)", f"'{UUID}'", UUID),
     Case("Bool", "true", "true"),
     Case("UUID", f"'{UUID}'", UUID),
     Case("IPv4", "'10.0.0.1'", "10.0.0.1"),
@@ -145,10 +150,13 @@ CLICKHOUSE = [
     Case("DateTime", f"'{CLOCK_TEXT}'", CLOCK_TEXT, is_time=True),
     Case("DateTime64(3)", f"'{CLOCK_TEXT}'", f"{CLOCK_TEXT}.000", is_time=True),
     Case("DateTime64(9, 'UTC')", f"'{CLOCK_TEXT}'", f"{CLOCK_TEXT}.000000000", is_time=True),
+    Case("Nullable(DateTime64(3))", f"'{CLOCK_TEXT}'", f"{CLOCK_TEXT}.000", is_time=True),
     Case("Map(String, Int32)", "map('a', 1)"),
     Case("Tuple(a Int32)", "tuple(1)"),
     Case("Array(String)", "['a', 'b']", elements=("a", "b")),
     Case("Array(LowCardinality(String))", "['a', 'b']", elements=("a", "b")),
+    Case("Array(Nullable(String))", "['a', 'b']", elements=("a", "b")),
+    Case("Array(UUID)", f"['{UUID}']", elements=(UUID,)),
     Case("Array(Array(String))", "[['a']]"),
 ]
 PYARROW = [
@@ -258,11 +266,11 @@ def fill_duckdb(file: Path) -> None:
 
 
 def fill_clickhouse(url: str) -> None:
-    """The same in ClickHouse."""
+    """The same in tables of ClickHouse's own."""
     backend = open_backend(url)
     for number, case in enumerate(CLICKHOUSE):
         backend.ibis.raw_sql(
-            f"CREATE TABLE t{number} ENGINE = Memory AS "
+            f"CREATE TABLE t{number} ENGINE = MergeTree ORDER BY at AS "
             f"SELECT CAST('{CLOCK_TEXT}' AS DateTime('UTC')) AS at, CAST({case.value} AS {case.kind}) AS x"
         )
     backend.ibis.disconnect()
@@ -324,7 +332,8 @@ BY_CLICKHOUSE = {
     "FixedString(2)": Case("", ""),
     "IPv4": Case("", "", str(10 * 2**24 + 1), 10 * 2**24 + 1),
     **dict.fromkeys(
-        ("DateTime", "DateTime64(3)", "DateTime64(9, 'UTC')"), Case("", "", INSTANT_TEXT, None, True)
+        ("DateTime", "DateTime64(3)", "DateTime64(9, 'UTC')", "Nullable(DateTime64(3))"),
+        Case("", "", INSTANT_TEXT, None, True),
     ),
 }
 """What its types are in Parquet, where that is something else than in ClickHouse itself."""

@@ -354,9 +354,9 @@ def _report(slicer: StoredSlicer, before: StoredSlicer | None, readers: Sequence
         f"its days are {info.first_date} to {info.last_date}"
     )
     columns = dict.fromkeys(name for reader in readers for name in reader.names)
-    unread = [name for name in columns if name not in slicer.definition.source_columns()]
     formulas = {field.name for field in slicer.definition.data_fields if field.formula}
-    names = [f"'{name}'" for name in unread if name not in formulas]
+    read = formulas.union(slicer.definition.source_columns())
+    names = [f"'{name}'" for name in columns if name not in read]
     if names:
         click.echo(f"Not imported, as no field is read from it: {and_more(names, _WORDS)}")
 

@@ -26,25 +26,27 @@ def find_attributes(
     guesses: Sequence[ColumnGuess], columns: Mapping[str, pa.Array], figures: Mapping[str, Floats]
 ) -> list[ColumnGuess]:
     """The guesses, with sums that repeat by another column as maxima; as doubtful where no name says so."""
-    codes = {
-        guess.column: codes
+    firsts = {
+        guess.column: rows
         for guess in guesses
-        if guess.is_key and (codes := _codes(columns[guess.column])) is not None
+        if guess.is_key and (rows := _first_rows(columns[guess.column])) is not None
     }
-    return [_as_attribute(guess, codes, figures) for guess in guesses]
+    return [_as_attribute(guess, firsts, figures) for guess in guesses]
 
 
-def _codes(column: pa.Array) -> npt.NDArray[np.int64] | None:
-    """The value of each row as a number; None where a value has too few rows, or there is but one value."""
+def _first_rows(column: pa.Array) -> npt.NDArray[np.int64] | None:
+    """For each row the first one with its value; None where a value has too few rows, or there is but one."""
     if pa.types.is_nested(column.type):
         return None
     codes = pc.fill_null(cells.text(column), "").dictionary_encode().indices.to_numpy().astype(np.int64)
     counts = np.bincount(codes) if len(codes) else np.zeros(1, np.int64)
-    return codes if len(counts) >= _FEWEST_VALUES and counts.min() >= _FEWEST_ROWS else None
+    if len(counts) < _FEWEST_VALUES or counts.min() < _FEWEST_ROWS:
+        return None
+    return np.unique(codes, return_index=True)[1][codes]
 
 
 def _as_attribute(
-    guess: ColumnGuess, codes: Mapping[str, npt.NDArray[np.int64]], figures: Mapping[str, Floats]
+    guess: ColumnGuess, firsts: Mapping[str, npt.NDArray[np.int64]], figures: Mapping[str, Floats]
 ) -> ColumnGuess:
     values = figures.get(guess.column)
     is_sum = not guess.is_key and not {"aggregate", "formula"} & guess.options.keys()
@@ -56,7 +58,8 @@ def _as_attribute(
         is_doubtful = is_named and len(present) >= _FEWEST_ROWS
         doubt = "added up, though the same in all rows; if it describes them, write aggregate: max"
         return guess._replace(doubt=doubt) if is_doubtful else guess
-    owner = next((name for name, own in codes.items() if _repeats(values, own)), None)
+    same = (name for name, rows in firsts.items() if np.array_equal(values[rows], values, equal_nan=True))
+    owner = next(same, None)
     if owner is None:
         return guess
     if is_named:
@@ -66,9 +69,3 @@ def _as_attribute(
         f"added up, though the same in all rows of each {owner}; if it describes that, write aggregate: max"
     )
     return guess._replace(doubt=doubt)
-
-
-def _repeats(values: Floats, codes: npt.NDArray[np.int64]) -> bool:
-    """Whether all rows of each value have one number, the same or none."""
-    first = np.unique(codes, return_index=True)[1]
-    return bool(np.array_equal(values[first][codes], values, equal_nan=True))

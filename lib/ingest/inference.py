@@ -268,9 +268,10 @@ def _concatenate(samples: Sequence[_Sample]) -> _Sample:
 
 def _column(name: str, tables: list[pa.Table]) -> pa.Array:
     """One column of several batches, in a type that holds all of them."""
+    places = [table.schema.get_field_index(name) for table in tables]  # -1 where there is none
     parts = [
-        cells.one_array(table.column(name)) if name in table.column_names else pa.nulls(table.num_rows)
-        for table in tables
+        pa.nulls(table.num_rows) if place < 0 else cells.one_array(table.column(place))
+        for table, place in zip(tables, places, strict=True)
     ]
     kinds = {part.type for part in parts if not pa.types.is_null(part.type)}
     if len(kinds) == 1:

@@ -2,7 +2,7 @@
 
 import logging
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -32,7 +32,7 @@ Row = TypeVar("Row", bound=Message)
 
 @dataclass(frozen=True)
 class MessageQueue(DatabaseScope, Generic[Row]):
-    """The messages of a table, `most` at a time; what fails waits, as long as its pause of `pauses` says."""
+    """The messages of a table, read `most` at a time; what fails waits as long as its pause of `pauses`."""
 
     table: ClassVar[Table]
     shape: ClassVar[type[Any]]
@@ -43,6 +43,11 @@ class MessageQueue(DatabaseScope, Generic[Row]):
         """Messages that are due, the oldest first."""
         query = select(self.table).where(self._is_due(now)).order_by(self.table.c.id).limit(self.most)
         return [from_row(self.shape, row) for row in self.rows(query)]
+
+    def claimed(self, now: datetime) -> Iterator[Row]:
+        """All messages that are due, each claimed before it is sent. What is sent is forgotten or put off."""
+        while messages := self.waiting(now):
+            yield from (message for message in messages if self.claim(message, now))
 
     def claim(self, message: Row, now: datetime) -> bool:
         """Claim a due message, so that no other desk sends it meanwhile; False if another has claimed it.

@@ -32,7 +32,7 @@ def decimals(numbers: Numbers) -> tuple[int, int] | None:
     Each of them, times the power of ten, is then a whole number that float64 holds exactly.
     """
     least = 0
-    for part in (numbers[:PROBE], numbers):
+    for part in (numbers[:PROBE], numbers)[len(numbers) <= PROBE :]:
         while not _have_decimals(part, least):
             least += 1
             if least > MOST_DECIMALS:

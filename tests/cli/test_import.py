@@ -4,13 +4,16 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from lib.cli import main
+from lib.engines.resident.lanes import Form, Lane
 from lib.settings import Settings
+from lib.slicers.definition import Definition
 from lib.slicers.definition.file import read_definition
 from lib.slicers.warehouse import Warehouse
 from lib.slicers.warehouse.slicer import StoredSlicer
@@ -59,6 +62,34 @@ def test_a_file_alone_makes_a_slicer(folder: Path) -> None:
     assert "2 rows imported into acme/auctions; its days are 2026-01-01 to 2026-01-01" in answer.output
     assert read_definition(folder / "auctions.yaml") == slicer().definition
     assert imps() == [1, 2]
+
+
+def test_columns_cost_what_they_are(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What looks at all columns is done as often for 200 of them as for 50."""
+    calls = {"columns": 0, "forms": 0}
+    source_columns, forms = Definition.source_columns, Form.of
+
+    def columns(definition: Definition) -> list[str]:
+        calls["columns"] += 1
+        return source_columns(definition)
+
+    def form(lanes: Sequence[Lane]) -> list[Form]:
+        calls["forms"] += 1
+        return forms(lanes)
+
+    monkeypatch.setattr(Definition, "source_columns", columns)
+    monkeypatch.setattr(Form, "of", form)
+    counts = []
+    for count in (50, 200):
+        names = [f"m{number}" for number in range(count)]
+        rows = (",".join(map(str, range(day, day + count))) for day in range(20))
+        lines = [f"2026-01-{day + 1:02},{row}" for day, row in enumerate(rows)]
+        (folder / "wide.csv").write_text("\n".join([",".join(["day", *names]), *lines]))
+        target = ["--project", "acme", "--slicer", f"wide_{count}"]
+        assert CliRunner().invoke(main, ["import", "wide.csv", *target]).exit_code == 0
+        counts.append(dict(calls))
+        calls |= dict.fromkeys(calls, 0)
+    assert counts[0] == counts[1]
 
 
 def test_the_layout_is_prepared(folder: Path) -> None:

@@ -1,5 +1,7 @@
 """Contributions, by hand and for random figures; noise; the ranking of key fields."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -25,6 +27,7 @@ from lib.reporting.moved.quantity import (
     quantity,
     values,
 )
+from lib.reporting.moved.sides import Side, Sides
 from lib.slicers.formulas import parse
 from lib.slicers.models import DataField, KeyField, Slicer
 
@@ -221,6 +224,28 @@ def test_the_sample_counts_too() -> None:
     assert p[0] > 0.3
     assert p[1] < 1e-5
     assert p[2] == 1
+
+
+def test_exact_sums_are_moved_by_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Contributions of exact values are computed once; those of a sample once more for each error."""
+    calls: list[object] = []
+    computed = movers.contributions
+
+    def contributions(*given: Any) -> Contributions:
+        calls.append(given)
+        return computed(*given)
+
+    monkeypatch.setattr(movers, "contributions", contributions)
+    sums = pair({"imps": [10, 20], "clicks": [1, 2]}, {"imps": [12, 18], "clicks": [1, 3]})
+    for error, count in ((0.0, 1), (2.0, 5)):
+        calls.clear()
+        both = [
+            Side(side.set_axis(["a", "b"]), side.set_axis(["a", "b"]) * 0 + error, {}, True, bool(error))
+            for side in (sums.before, sums.now)
+        ]
+        found = movers.candidate(CTR, Sides("site", *both), sums, False)
+        assert len(calls) == count
+        assert bool((found.error > 0).all()) == bool(error)
 
 
 def test_without_a_past_exact_differences_are_certain() -> None:

@@ -210,7 +210,8 @@ class DayRows:
             return np.ones(self.records)
         kind, _, name = atom.partition(":")
         column = self.floats(name)
-        return np.nan_to_num(column) if kind == "sum" else (~np.isnan(column)).astype(np.float64)
+        is_missing = np.isnan(column)
+        return np.where(is_missing, 0.0, column) if kind == "sum" else (~is_missing).astype(np.float64)
 
     def _read(self, names: list[str]) -> pa.Table:
         texts = [name for name in self._texts if name in names]
@@ -361,7 +362,7 @@ class Builder:
                 lanes(span.start, span.stop),
                 rows.records,
                 span.stop - span.start,
-                lambda numbers, number=number: Form.of(self.stored)[number].store(numbers),  # type: ignore[misc]
+                lambda numbers, span=span: Form(tuple(self.stored[span])).store(numbers),  # type: ignore[misc]
             )
         self.forms.append(Form.of(self.stored))
         return {

@@ -236,13 +236,12 @@ def candidate(quantity: Quantity, sides: Sides, whole: Pair, is_overlapping: boo
     parts = contributions(quantity, pair, is_overlapping)
     # By sampling: each sum is moved by its own error, and the contributions' movements added in quadrature.
     # Sums of the same records move together, so that this errs on the wide side for ratios.
-    base = contributions(quantity, pair, is_overlapping).whole
-    variance = np.zeros(len(base))
+    variance = np.zeros(len(parts.whole))
     codes = sides.codes
     for which, side in (("before", sides.before), ("now", sides.now)):
         errors = side.errors_of(codes)
-        for name in errors:
-            variance += (_shift(quantity, pair, which, errors[name], is_overlapping) - base) ** 2
+        for name in errors.columns[errors.ne(0).any()]:  # an exact answer has none
+            variance += (_shift(quantity, pair, which, errors[name], is_overlapping) - parts.whole) ** 2
     return Candidate(quantity, sides, pair, parts, np.sqrt(variance), is_overlapping)
 
 

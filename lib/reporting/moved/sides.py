@@ -6,6 +6,7 @@ the other. What is in none of them is the rest: the whole less what is shown.
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -84,10 +85,10 @@ class Sides:
     before: Side
     now: Side
 
-    @property
+    @cached_property
     def codes(self) -> list[str]:
         """The values known in either period."""
-        return sorted({*self.before.sums.index, *self.now.sums.index})
+        return sorted({*self.before.sums.index.tolist(), *self.now.sums.index.tolist()})
 
     @property
     def words(self) -> dict[str, str]:

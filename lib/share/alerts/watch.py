@@ -237,9 +237,7 @@ class Webhook:
         """
         if not self.is_set:
             return
-        for message in store.waiting(now):
-            if not store.claim(message, now):
-                continue
+        for message in store.claimed(now):
             trouble, is_reached = self._send(write(message).encode())
             if trouble:
                 host = urlsplit(self._address).hostname or ""

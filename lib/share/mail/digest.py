@@ -76,8 +76,8 @@ class Digest:
         parts += _movers(snapshot)
         parts += [letters.Remark(sentence) for sentence in (*snapshot.notes, *left_out)]
         parts.append(letters.Link("Open on the desk", snapshot.address))
-        file = letters.Attachment(f"{view.name}.html", "text/html", page.html(snapshot).encode())
-        return letters.Letter(f"{view.name}: {facts['Days']}", parts, [file] if with_snapshot else [])
+        files = [_file(view.name, snapshot)] if with_snapshot else []
+        return letters.Letter(f"{view.name}: {facts['Days']}", parts, files)
 
     def of_board(
         self,
@@ -106,8 +106,8 @@ class Digest:
             if block.table is not None:
                 parts.append(letters.FigureTable([*_table_rows(block.table)]))
         parts.append(letters.Link("Open on the desk", address))
-        file = letters.Attachment(f"{board.name}.html", "text/html", page.html(snapshot).encode())
-        return letters.Letter(f"{board.name}: {numbers.day(day)}", parts, [file] if with_snapshot else [])
+        files = [_file(board.name, snapshot)] if with_snapshot else []
+        return letters.Letter(f"{board.name}: {numbers.day(day)}", parts, files)
 
     def of_alerts(self, starts: Sequence[Alert], ends: Sequence[Alert]) -> letters.Letter:
         """Alerts that fire now, and those that ceased to, together."""
@@ -132,6 +132,11 @@ class Digest:
         yield letters.Remark(f"{alert_text.alert_state(alert, numbers)} · {alert.project}/{alert.slicer}")
         about = alert.project, alert.slicer
         yield letters.Link("Open the view", live_address(self._settings.address, about, alert.params))
+
+
+def _file(name: str, snapshot: snapshots.Snapshot | snapshots.Board) -> letters.Attachment:
+    """A snapshot as a page to keep."""
+    return letters.Attachment(f"{name}.html", "text/html", page.html(snapshot).encode())
 
 
 def _name(alert: Alert) -> str:

@@ -64,16 +64,15 @@ class Post:
         self.outbox = Outbox(engine, settings.remote.base_url)
 
     def look(self, now: datetime, is_alone: Callable[[], bool] = lambda: True) -> None:
-        """Send the mails that are due, then messages that wait, as long as it is this desk's work.
+        """Send messages that wait, then the mails that are due, as long as it is this desk's work.
 
         Once the mail server can't be reached the others wait too.
         """
-        if not self._server.is_set:
+        if not self._server.is_set or not self._deliver(now):
             return
         for subscription in self.outbox.due(now):
             if not (is_alone() and self._send(subscription, now)):
                 return
-        self._deliver(now)
 
     def _send(self, subscription: Subscription, now: datetime) -> bool:
         """Write and send the mail of a subscription, if there is one, or note why not and when it is tried
@@ -190,11 +189,9 @@ class Post:
             self._marks[pair] = now, mark
         return mark
 
-    def _deliver(self, now: datetime) -> None:
-        """Send messages that are due. After a failure to reach the mail server the others wait too."""
-        for mail in self.outbox.waiting(now):
-            if not self.outbox.claim(mail, now):
-                continue
+    def _deliver(self, now: datetime) -> bool:
+        """Send messages that are due; False where the mail server can't be reached: the others wait too."""
+        for mail in self.outbox.claimed(now):
             try:
                 if not self._may_have(mail):
                     self.outbox.forget(mail)
@@ -204,9 +201,10 @@ class Post:
                 is_final = isinstance(error, MailRefusal) and error.is_final
                 self.outbox.put_off(mail, now, error.reason, is_final)
                 if isinstance(error, Unreachable):
-                    return
+                    return False
             else:
                 self.outbox.forget(mail)
+        return True
 
     def _may_have(self, mail: MailMessage) -> bool:
         """Whether a message is still to be sent: whoever it is from, or about, may have lost access since."""

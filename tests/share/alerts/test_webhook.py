@@ -16,7 +16,7 @@ from watched import Receiver, imported, set_up, webhook
 
 from lib.settings import Settings
 from lib.share.alerts import watch as sending
-from lib.share.alerts.watch import AlertMessage, Watch
+from lib.share.alerts.watch import AlertMessage, AlertStore, Watch
 
 NOW = datetime.now(UTC)
 NO_CONTENT = b"HTTP/1.1 204 No Content\r\n\r\n"
@@ -30,6 +30,21 @@ def desk(own_home: Path, inhabited_url: str) -> Settings:
     imported(own_home, [120])
     set_up(keeper(settings)("manager"))
     return settings
+
+
+def test_one_look_sends_all_messages(own_home: Path) -> None:
+    """More alerts than are read at a time fire at once: one look sends a message for each, and no second."""
+    settings, receiver = Settings(home=own_home, demo=True), Receiver()
+    imported(own_home, [120])
+    count = AlertStore.most * 2 + 1
+    for number in range(count):
+        set_up(keeper(settings)("manager"), bound=100.0 - number)
+    with serving(receiver.app) as address:
+        watch = Watch(changed(settings, **webhook(address)))
+        watch.look(NOW)
+        assert (len({message["id"] for message in receiver.taken}), len(receiver.taken)) == (count, count)
+        watch.look(NOW + timedelta(minutes=1))
+    assert len(receiver.taken) == count
 
 
 def sent(desk: Settings, address: str) -> list[AlertMessage]:
