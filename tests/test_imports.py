@@ -113,7 +113,8 @@ def test_benches_go_through_the_doors() -> None:
     """Benches import locked rooms by their doors, but for the very part that they measure."""
     parts = {
         "checksums": ("engines.resident",), "range_coverage": ("engines.resident",),
-        "appends": ("engines.resident",), "limits": ("engines.resident",), "tools": ("engines.resident",),
+        "appends": ("engines.resident",), "limits": ("engines.resident", "share."),
+        "tools": ("engines.resident",),
         "engines": ("engines.plain_pandas",), "hand_written": ("engines.connected.spark",),
         "statements": ("insight.evidence", "insight.forecast"),
         "statements_health": ("insight.change_point", "insight.diagnosis"),

@@ -42,7 +42,8 @@ def _first_rows(column: pa.Array) -> npt.NDArray[np.int64] | None:
     counts = np.bincount(codes) if len(codes) else np.zeros(1, np.int64)
     if len(counts) < _FEWEST_VALUES or counts.min() < _FEWEST_ROWS:
         return None
-    return np.unique(codes, return_index=True)[1][codes]
+    rows: npt.NDArray[np.int64] = np.unique(codes, return_index=True)[1][codes]
+    return rows
 
 
 def _as_attribute(

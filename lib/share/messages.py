@@ -44,8 +44,8 @@ class MessageQueue(DatabaseScope, Generic[Row]):
         query = select(self.table).where(self._is_due(now)).order_by(self.table.c.id).limit(self.most)
         return [from_row(self.shape, row) for row in self.rows(query)]
 
-    def claimed(self, now: datetime) -> Iterator[Row]:
-        """All messages that are due, each claimed before it is sent. What is sent is forgotten or put off."""
+    def claim_due(self, now: datetime) -> Iterator[Row]:
+        """Claim each message that is due, before it is sent; what was sent is forgotten or put off."""
         while messages := self.waiting(now):
             yield from (message for message in messages if self.claim(message, now))
 

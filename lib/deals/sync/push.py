@@ -150,18 +150,18 @@ class Push:
 
         return self._run(within)
 
-    def _note(self, sent: Sequence[tuple[SyncedDeal, int]], answers: Sequence[Answer], now: datetime) -> int:
+    def _note(self, due: Sequence[tuple[SyncedDeal, int]], answers: Sequence[Answer], now: datetime) -> int:
         """Write down what came of sending; how many arrived. What was not taken waits longer each time."""
 
         def within(work: Work) -> None:
-            for (deal, attempts), (problem, answer) in zip(sent, answers, strict=True):
+            for (deal, attempts), (problem, answer) in zip(due, answers, strict=True):
                 wait = max(PAUSES[min(attempts, len(PAUSES) - 1)], timedelta(seconds=retry_after(answer)))
                 failure = {"due": now + min(wait, PAUSES[-1]), "attempts": attempts + 1, "problem": problem}
                 values = failure if problem else SUCCESS | {"sent_at": now}
                 work.connection.execute(update(t.synced_deals).where(deal.is_row).values(values))
 
         self._run(within)
-        for (deal, _), (problem, answer) in zip(sent, answers, strict=True):
+        for (deal, _), (problem, answer) in zip(due, answers, strict=True):
             if problem:
                 log.warning("The deal %s was not sent to %s: %s", deal.deal_id, self._host, problem)
             elif answer is not None:

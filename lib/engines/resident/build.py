@@ -14,6 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
@@ -328,6 +329,10 @@ class Builder:
         )
         coding.result()
 
+    def _store(self, span: slice, numbers: Floats) -> Floats:
+        """Numbers of a block in the form that its lanes have so far."""
+        return Form(tuple(self.stored[span])).store(numbers)
+
     def _add_codes(self, rows: DayRows, order: Places) -> None:
         for name, writer in (self.keys | self.identities).items():
             writer.add(rows[name], order)
@@ -358,12 +363,9 @@ class Builder:
                 yield lane
 
         for number, span in enumerate(self.spans):
-            self.lanes[f"block_{number}.lanes"].add_block(
-                lanes(span.start, span.stop),
-                rows.records,
-                span.stop - span.start,
-                lambda numbers, span=span: Form(tuple(self.stored[span])).store(numbers),  # type: ignore[misc]
-            )
+            block, width = lanes(span.start, span.stop), span.stop - span.start
+            store = partial(self._store, span)
+            self.lanes[f"block_{number}.lanes"].add_block(block, rows.records, width, store)
         self.forms.append(Form.of(self.stored))
         return {
             "sums": sums,

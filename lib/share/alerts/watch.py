@@ -237,7 +237,7 @@ class Webhook:
         """
         if not self.is_set:
             return
-        for message in store.claimed(now):
+        for message in store.claim_due(now):
             trouble, is_reached = self._send(write(message).encode())
             if trouble:
                 host = urlsplit(self._address).hostname or ""

@@ -191,7 +191,7 @@ class Post:
 
     def _deliver(self, now: datetime) -> bool:
         """Send messages that are due; False where the mail server can't be reached: the others wait too."""
-        for mail in self.outbox.claimed(now):
+        for mail in self.outbox.claim_due(now):
             try:
                 if not self._may_have(mail):
                     self.outbox.forget(mail)
