@@ -77,6 +77,7 @@ def test_the_story_is_reported_by_one_click(demo: Path, visit: Callable[[Path], 
     assert "".join(desk.query_params["lower"]) == "moved"
     (ranked,) = tables(desk)
     assert ranked["rows"][0]["values"] == [[PUBLISHER, stories.PUBLISHER]]
+    assert any(f"Publisher {ranked['rows'][0]['cells'][0]['text']} explains" in line for line in lines(desk))
     desk = boards.click(desk, page_clicks.CARDS, ["lower", "cards"])
     assert not tables(desk)
     assert "lower" not in {name for name, text in desk.query_params.items() if "".join(text)}
