@@ -121,7 +121,7 @@ def _draw_cell(context: PageContext, item: BoardItem, copy: BoardCopy, name: str
 
 def _draw_head(item: BoardItem, block: snapshots.Block, name: str) -> None:
     """Draw a cell's title, a link where there is a view to open, and what it is about."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"board_head_{name}"):
+    with st.container(gap=None, key=f"board_head_{name}"):
         if block.title == snapshots.UNAVAILABLE:
             st.markdown(f"**{plain(block.title)}**", width="content")
         else:
