@@ -82,6 +82,7 @@ class RequestContext:
 
     def cache(self, name: str, make: Callable[[], Cache]) -> Cache:
         """What is cached under this name as long as role and grants are the same; `make` creates it empty."""
+        # In one step: parts of a page ask on threads of their own, and share the cache of the first.
         cached: Cache = self.caches.setdefault(name, make())
         return cached
 

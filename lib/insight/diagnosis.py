@@ -15,12 +15,10 @@ from lib.insight.change_point import Fall
 from lib.insight.changes import FieldChange, money
 from lib.insight.win_prices import WinPrices
 
-MOST_OF, CARRIES, SAID, UNTOUCHED, MOST_LISTED, PRICE_DAYS = 0.5, 0.7, 0.4, 0.85, 5, 30
-"""The part of a fall that losses by one reason must explain, and that a change must have taken away, the
-latter where the losses are by its reason too; what others have left of a rate where they did not fall; how
-many changes are listed; the days that prices are of."""
-NOTABLE = 0.1
-"""The part of the largest rise of losses that the second reason must have to be listed."""
+MOST_OF = 0.5
+"""The part of a fall that losses by one reason must explain, or one site."""
+PRICE_DAYS = 30
+"""The days that prices are of."""
 _CODES = {
     "floor": {"100", "101"}, "outbid": {"102", "103"},
     "blocked": {"104", "205", "206", "208", "209", "213"},
@@ -138,6 +136,12 @@ def cause(broken: Break | None, witnesses: Witnesses, is_fixed: bool) -> str:
     return next((name for name in SCOPES if name in witnesses.others and witnesses.others[name].fell), "")
 
 
+CARRIES = 0.7
+"""The part of a fall that a change must have taken away."""
+SAID = 0.4
+"""The same where the losses are by its reason too."""
+
+
 def carrying_change(broken: Break | None, witnesses: Witnesses, is_fixed: bool) -> FieldChange | None:
     """The change that took away most, of those that carry the fall and that nothing else speaks against."""
     if broken is None:
@@ -152,6 +156,12 @@ def carrying_change(broken: Break | None, witnesses: Witnesses, is_fixed: bool) 
         if is_enough and not _is_outranked(candidate.change, witnesses, reason, is_fixed):
             carrying[share] = candidate.change
     return carrying[max(carrying)] if carrying else None
+
+
+MOST_LISTED = 5
+"""How many changes are listed."""
+NOTABLE = 0.1
+"""The part of the largest rise of losses that the second reason must have to be listed."""
 
 
 def diagnosis(broken: Break | None, witnesses: Witnesses, price: Decimal | None, is_fixed: bool) -> Diagnosis:
@@ -249,6 +259,10 @@ def _reason(losses: Sequence[Losses], fall: float) -> str | None:
 def _says_price(change: FieldChange, reason: str | None, is_fixed: bool) -> bool:
     """Whether the losses are by the reason that this change of a price makes."""
     return change.field == "price" and reason == ("outbid" if is_fixed else "floor")
+
+
+UNTOUCHED = 0.85
+"""What others have left of a rate where they did not fall."""
 
 
 def _is_outranked(change: FieldChange, witnesses: Witnesses, reason: str | None, is_fixed: bool) -> bool:

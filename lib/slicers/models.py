@@ -189,6 +189,3 @@ class Order(Value):
 
     name: str
     direction: Direction = "desc"
-
-
-"""Filters of which any holds."""

@@ -17,7 +17,9 @@ NAMES, OWNER = "cache_names", "cache_owner"
 def of(name: str, make: Callable[[], Cache]) -> Cache:
     """The session's cache of this name; `make` creates an empty one."""
     st.session_state.setdefault(NAMES, set()).add(name)
-    cache: Cache = st.session_state.setdefault(name, make())
+    if name not in st.session_state:
+        st.session_state[name] = make()
+    cache: Cache = st.session_state[name]
     return cache
 
 
