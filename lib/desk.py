@@ -27,7 +27,7 @@ SCREENS: tuple[tuple[str, str, str, tuple[Role, ...]], ...] = (
     ("services", "Services", ":material/lan:", ("admin",)),
 )
 TITLES = {name: title for name, title, _, _ in SCREENS}
-WITHOUT_SLICER = ("access", "lists", "services")
+WITHOUT_SLICER = ("access", "boards", "lists", "services")
 START_KEY = "start_page_opened"
 DEALS: dict[str, Callable[[DealsGrant], bool]] = {
     "deals": lambda grant: grant.reads,

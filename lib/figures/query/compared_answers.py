@@ -280,8 +280,10 @@ class Style(NamedTuple):
 UNCERTAIN = Style("gray", "off")
 
 
-def delta(focus: Focus, field: DataField, change: Change) -> str | None:
+def delta(focus: Focus, field: DataField, change: Change, is_noise: bool = False) -> str | None:
     """The change, of a percentage in points, and which days it lacks; a dash where it is not known.
+
+    One that chance may have made begins with ≈ and has no arrow.
 
     So nothing below moves.
     """
@@ -291,6 +293,8 @@ def delta(focus: Focus, field: DataField, change: Change) -> str | None:
         text = focus.numbers.signed(change.amount, field)
     else:
         text = focus.numbers.change(change.ratio)
+    if change.ratio is not None and (is_noise or not change.is_certain):
+        text = f"≈ {text}"
     return f"{text} ({change.coverage})" if change.coverage else text
 
 
@@ -301,11 +305,11 @@ def range_text(focus: Focus, field: DataField, now: Audience) -> str | None:
 
 
 def style(field: DataField, change: Change, is_noise: bool = False) -> Style:
-    """The style of a change: UNCERTAIN if the sample may have made it or it rounds to 0; gray if noise."""
-    if change.ratio is None or not change.is_certain or abs(change.ratio) < SMALLEST:
+    """The style of a change: UNCERTAIN if chance may have made it or it rounds to 0; gray without polarity."""
+    if change.ratio is None or not change.is_certain or is_noise or abs(change.ratio) < SMALLEST:
         return UNCERTAIN
     arrow: Arrow = "up" if change.ratio > 0 else "down"
-    if is_noise or field.polarity == "none":
+    if field.polarity == "none":
         return Style("gray", arrow)
     return Style("green" if arrow == field.polarity else "red", arrow)
 

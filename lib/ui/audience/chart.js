@@ -177,9 +177,8 @@ function drawCourse({ x, y, starts }, line) {
     drawn.unshift(shape("path", { class: "course part", style, d: path(beside, x, y) }))
   }
   const hasPoints = values.length <= MOST_POINTS && !line.isDotted
-  const isAlone = (place) => (values[place - 1] ?? null) === null && (values[place + 1] ?? null) === null
   values.forEach((value, place) => {
-    if (value !== null && (hasPoints || isAlone(place))) drawn.push(shape("circle", { class: isWhole(place) ? "point" : "point hollow", style, cx: x(place).toFixed(1), cy: y(value).toFixed(1), r: isWhole(place) ? 2.5 : 3.5 }))
+    if (value !== null && (hasPoints || isAlone(values, place))) drawn.push(shape("circle", { class: isWhole(place) ? "point" : "point hollow", style, cx: x(place).toFixed(1), cy: y(value).toFixed(1), r: isWhole(place) ? 2.5 : 3.5 }))
   })
   return drawn
 }

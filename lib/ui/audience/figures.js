@@ -2,7 +2,7 @@
 
 const SPARK = { width: 120, height: 24, edge: 1.5, side: 0.25 }
 const SELECTS = { grain: "Granularity", trend: "Lines show", second: "Second metric, on its own axis" }
-const KEY_OF_COLORS = "Colored: a change beyond chance, in a good or a bad direction."
+const KEY_OF_CHANGES = { "≈": "≈ within chance", green: "green: good", red: "red: bad" } // what stands on the tiles
 const ARROWS = { up: "↑ ", down: "↓ " }
 
 function drawHeadline(page, head) {
@@ -61,13 +61,16 @@ function shape(name, attributes = {}, ...children) {
   return node
 }
 
-/** The points of a line; it is broken where a value is missing. */
+/** Whether a value has none beside it: a line would not show it. */
+const isAlone = (values, place) => (values[place - 1] ?? null) === null && (values[place + 1] ?? null) === null
+
+/** The points of a line; it is broken where a value is missing, and a value alone is a dot (of round ends). */
 function path(values, x, y) {
   let steps = ""
   values.forEach((value, place) => {
     if (value === null) return
     const isFirst = place === 0 || values[place - 1] === null
-    steps += `${isFirst ? "M" : "L"}${x(place).toFixed(1)} ${y(value).toFixed(1)}`
+    steps += `${isFirst ? "M" : "L"}${x(place).toFixed(1)} ${y(value).toFixed(1)}${isAlone(values, place) ? "h0" : ""}`
   })
   return steps
 }
@@ -135,10 +138,11 @@ function drawFoot(foot, { engine, field, fields, figures, other_precision: other
   const act = other && JSON.stringify(["read", other.limit])
   if (!foot.children.length || Boolean(act) !== foot.lastChild.matches("button")) {
     const how = act ? make("button", { type: "button", class: "precision" }) : make("span", { class: "precision" })
-    foot.replaceChildren(make("span", { class: "notes" }), make("span", { class: "colors" }, KEY_OF_COLORS), make("span", { class: "engine" }), how)
+    foot.replaceChildren(make("span", { class: "notes" }), make("span", { class: "colors" }), make("span", { class: "engine" }), how)
   }
   const [said, colors, source, how] = foot.children
-  colors.hidden = !figures.some(({ color }) => color !== "gray")
+  const signs = Object.keys(KEY_OF_CHANGES).filter((sign) => figures.some(({ color, delta }) => color === sign || delta?.startsWith(sign)))
+  text(colors, signs.length ? `Change: ${signs.map((sign) => KEY_OF_CHANGES[sign]).join(", ")}` : "")
   text(source, engine)
   text(said, notes.join(" "))
   set(said, "title", notes.join(" "))
