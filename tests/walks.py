@@ -400,7 +400,10 @@ class Check:
             for now, before in sides:
                 ratio, amount = change(name, now.total[name], before.total[name], (now.days, before.days))
                 covered = self.coverage(0, now, before)
-                ratio, text = None if covered is None else ratio, figure["delta"].partition(" (")
+                ratio, text = (
+                    None if covered is None else ratio,
+                    figure["delta"].removeprefix("≈ ").partition(" ("),
+                )
                 assert says(text[0], ratio), (figure, ratio, amount)
                 assert bool(text[2]) == (covered is not True), (figure, covered)
         for name in names:

@@ -36,7 +36,7 @@ def test_cards_are_on_the_first_screen(page: Page, country: Locator) -> None:
     assert box is not None
     assert box["y"] + box["height"] <= 900
     page.set_viewport_size({"width": 1920, "height": 1080})
-    expect(page.locator(".chart svg")).to_have_attribute("height", "335")
+    expect(page.locator(".chart svg")).to_have_attribute("height", "365")
     box = country.bounding_box()
     assert box is not None
     assert 0.75 * 1080 < box["y"] + box["height"] <= 1080

@@ -61,6 +61,7 @@ def figure(
         "title": straight(numbers.title(field)) + (", all values" if focus.view.data_filters else ""),
         "text": focus.numbers.short(value, field),
         "delta": None if reason else compared_answers.delta(focus, field, change, is_noise),
+        "coverage": "" if change.amount is None else change.coverage,
         "color": style.color,
         "arrow": style.arrow,
         "range": reason or compared_answers.range_text(focus, field, now),

@@ -305,7 +305,7 @@ def range_text(focus: Focus, field: DataField, now: Audience) -> str | None:
 
 
 def style(field: DataField, change: Change, is_noise: bool = False) -> Style:
-    """The style of a change: UNCERTAIN if chance may have made it or it rounds to 0; gray without polarity."""
+    """The style of a change: UNCERTAIN if chance may have made it or it rounds to 0."""
     if change.ratio is None or not change.is_certain or is_noise or abs(change.ratio) < SMALLEST:
         return UNCERTAIN
     arrow: Arrow = "up" if change.ratio > 0 else "down"

@@ -36,7 +36,8 @@ The head (texts are for `textContent`; null values are unknown; B is the number 
     {"field": name, "grain": name | null, "grains": [name, …],
      "trend": name, "trends": [[name, label], …],          what the lines say of their buckets
      "period": {"first", "last", "label"}, "before": [{"first", "last", "label"}, …],   the days compared
-     "figures": [{"name", "title", "text", "delta": text | null, "color": "green" | "red" | "gray",
+     "figures": [{"name", "title", "text", "delta": text | null, "coverage": text,
+                  "color": "green" | "red" | "gray",         `coverage`: which days a change lacks
                   "arrow": "up" | "down" | "off", "range": text | null, "is_noise": bool, "help",
                   "spark": text}, …],
      "metrics": [name, …],                 those of the headline that are chosen; another is the one shown

@@ -166,7 +166,7 @@ def _row(figure: snapshots.Figure) -> letters.FigureRow:
     value = " ".join(filter(None, (figure.text, figure.range)))
     change = "" if figure.delta in (None, NOTHING) else str(figure.delta)
     if change and figure.is_noise:
-        return letters.FigureRow(figure.title, value, f"{change}, within noise", "quiet")
+        return letters.FigureRow(figure.title, value, f"{change}, within chance", "quiet")
     return letters.FigureRow(figure.title, value, change, TONES[figure.color])
 
 

@@ -25,7 +25,8 @@ function drawFigure(node, figure, head) {
   const [label, value, delta, spark, button] = node.children
   text(label, figure.title)
   text(value, figure.text)
-  text(delta, [`${ARROWS[figure.arrow] ?? ""}${figure.delta ?? ""}`, figure.range ?? ""].join(" ").trim())
+  const change = figure.coverage ? figure.delta?.replace(` (${figure.coverage})`, "*") : figure.delta // its days are said once, below
+  text(delta, [`${ARROWS[figure.arrow] ?? ""}${change ?? ""}`, figure.range ?? ""].join(" ").trim())
   set(delta, "class", `delta ${figure.color ?? "gray"}`)
   set(node, "aria-label", figure.title)
   set(button, "aria-label", `Show ${figure.title}`)
@@ -144,8 +145,10 @@ function drawFoot(foot, { engine, field, fields, figures, other_precision: other
   const signs = Object.keys(KEY_OF_CHANGES).filter((sign) => figures.some(({ color, delta }) => color === sign || delta?.startsWith(sign)))
   text(colors, signs.length ? `Change: ${signs.map((sign) => KEY_OF_CHANGES[sign]).join(", ")}` : "")
   text(source, engine)
-  text(said, notes.join(" "))
-  set(said, "title", notes.join(" "))
+  const coverages = new Set(figures.map(({ coverage }) => coverage).filter(Boolean))
+  const sentence = [...[...coverages].map((days) => `* ${days}.`), ...notes].join(" ")
+  text(said, sentence)
+  set(said, "title", sentence)
   text(how, precision)
   set(how, "data-act", act)
   set(how, "title", other?.help ?? null)

@@ -75,7 +75,7 @@ function drawWidths(shown, table) {
 function freeze(shown, table, widths) {
   const places = table.columns.flatMap(({ is_key }, place) => (is_key ? [place] : []))
   const room = innerWidth < NARROW_SCREEN ? 0 : KEYS_SHARE * innerWidth
-  const pixels = places.map((place) => ownWidth(table.id, table.columns[place].id) ?? (KEYS_SHARE * innerWidth) / places.length)
+  const pixels = places.map((place) => ownWidth(table.id, table.columns[place].id) ?? Math.max((KEYS_SHARE * innerWidth) / places.length, ROOM_OF_A_KEY))
   const count = places.filter((place) => pixels.slice(0, place + 1).reduce((sum, one) => sum + one, 0) <= room + 1).length
   set(shown.table, "data-frozen", String(count))
   for (const place of places) shown.table.style.setProperty(`--left-${place}`, `calc(${["0px", ...widths.slice(0, place)].join(" + ")})`)
@@ -88,7 +88,7 @@ function tableWidth(shown, table, column) {
   const own = ownWidth(table.id, column.id)
   if (own) return `min(${own}px, ${100 * KEYS_SHARE}vw)`
   const keys = table.columns.filter(({ is_key }) => is_key).length
-  return `min(${letters}ch, ${Math.round((100 * KEYS_SHARE) / keys)}vw)`
+  return `min(${letters}ch, max(${Math.round((100 * KEYS_SHARE) / keys)}vw, ${ROOM_OF_A_KEY}px))`
 }
 
 /** A line above the titles, with what columns side by side have in common. */

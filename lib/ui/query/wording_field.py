@@ -17,17 +17,23 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import history, wording
 from lib.ui.query.wording import Meaning, Reading, Readings, ValueIndex, text_key
+from lib.wire.text import straight
 
-FIELD, TEXT, READING = "wording", "wording_text", "wording_reading"
+FIELD, TEXT, READING, ANSWERED = "wording", "wording_text", "wording_reading", "wording_answered"
 MOST_FIELDS = 24
+EXAMPLE = "Ask: spend by country, mobile"
 
 
 def draw(context: PageContext) -> None:
-    """Draw the field, and below it what the sentence may mean, while it has the focus (style.css)."""
+    """Draw the field, and below it what the sentence may mean, while it has the focus (style.css).
+
+    Once a sentence is asked, the empty field says what it meant, for as long as that is the question.
+    """
+    meaning, page_state = st.session_state.get(ANSWERED, ("", None))
     with st.container(key=FIELD, gap=None):
         text = st.text_input(
             "A question in words", key=TEXT, label_visibility="collapsed", live=amount_field.PAUSE,
-            placeholder="Ask: spend by country last week, only mobile",
+            placeholder=f"Asked: {meaning}" if page_state == history.current(context) else EXAMPLE,
         )  # fmt: skip
         # Streamlit sends a text after a pause as it sends one after Enter, and does not say which it was.
         page_scripts.press_by_keys(f"{READING}_0", TEXT, "/")
@@ -102,3 +108,4 @@ def _ask(context: PageContext, number: int) -> None:
     if number < len(best):
         st.session_state[TEXT] = ""
         history.change(under(history.current(context), best[number]))
+        st.session_state[ANSWERED] = straight(" · ".join(best[number].pills)), history.current(context)

@@ -156,7 +156,7 @@ def test_what_moved(own_home: Path, kept: Keeper, post: Post, mailbox: Mailbox) 
         imported(own_home, [*daily, *[factor * value for value in [*daily[3:], *daily[:3]]]])
         view = kept("manager").views.save(*SLICER, f"Week {factor}", WEEK)
         post.look(kept("manager").mails.add(view.id, DAILY).due)
-        assert ("within noise" in figure(mailbox.mails[-1], "Impressions")) == is_noise
+        assert ("within chance" in figure(mailbox.mails[-1], "Impressions")) == is_noise
         assert "What moved" in plain(mailbox.mails[-1])
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from dealing import Visit, clean, clients
+from dealing import Visit, clean, clients, table_rows
 from streamlit.testing.v1 import AppTest
 
 from lib.deals.abilities import PLAIN
@@ -59,7 +59,9 @@ def test_status_in_the_drawer(visit: Visit, deals: Deals, own_deals_home: Path) 
     assert len(set(re.findall(r", by dsp \(token \d+\)\.", said(desk)))) == 1
     assert "by admin" not in said(desk)
     desk.segmented_control(key="drawer_shown").set_value("History").run()
-    assert "Buyer's status: – → rejected" in [*desk.dataframe[0].value["What"]]
+    assert "Buyer's status: – → rejected" in [
+        row["What"] for row in table_rows(desk, "Changes, latest first")
+    ]
 
 
 def test_nothing_is_made_up(visit: Visit, deals: Deals, own_deals_home: Path) -> None:

@@ -30,18 +30,7 @@ def draw(context: PageContext, key: Key) -> None:
     """The changes of one package or deal, and the evidence of a chosen one."""
     with report_errors("The history", effect="Nothing was changed."):
         changes, money = context.deals.history(*key), catalog.prices_of(context, *key)
-        st.dataframe(
-            straighten(table(changes, money)),
-            hide_index=True,
-            column_config={
-                "When": st.column_config.DatetimeColumn(
-                    format="D MMM YYYY, HH:mm", width=140, timezone=st.context.timezone
-                ),
-                "Who": st.column_config.TextColumn(width=130),
-                "What": st.column_config.TextColumn(width=380),
-            },
-            alt="Changes, latest first",
-        )
+        st.table(table(changes, money), border="horizontal", hide_index=True, alt="Changes, latest first")
         labels = ["; ".join(sentences(change, money)) for change in changes]
         draw_evidence(context, key, changes, labels)
 
@@ -49,12 +38,15 @@ def draw(context: PageContext, key: Key) -> None:
 def table(changes: list[EntityChange], money: Prices = USUAL) -> pd.DataFrame:
     """A row per field that was touched, the latest first."""
     rows = [
-        (change.at, field_text.by(change.who, change.token), text)
+        (
+            field_text.moment(change.at.astimezone(times.zone())),
+            plain(field_text.by(change.who, change.token)),
+            plain(text),
+        )
         for change in changes
         for text in sentences(change, money)
     ]
-    frame = pd.DataFrame(rows, columns=["When", "Who", "What"])
-    return frame.assign(When=pd.to_datetime(frame["When"], utc=True))
+    return pd.DataFrame(rows, columns=["When", "Who", "What"])
 
 
 PLACE = "evidence"

@@ -29,7 +29,7 @@ from lib.ui.kit.markdown import plain
 
 NO_GUIDES: Mapping[int, str] = {}
 SHORT_TITLES = {"units": "Impressions", EMAIL: "Contact", "is_active": "Active", FEE_TYPE: "Fee type"}
-WIDTHS = {fields.EMAIL: 170, fields.SHORT_TEXT: 170, fields.SWITCH: 70}
+WIDTHS = {fields.EMAIL: 250, fields.SHORT_TEXT: 170, fields.SWITCH: 70}
 WIDTH, SYNC_WIDTH, SEAT_WIDTH = 120, 80, 150
 
 

@@ -147,7 +147,7 @@ def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
         text = st.text_input(
             "Search", type="search", live="200ms", key=FIND, bind="query-params",
             on_change=list_state.start_over, label_visibility="collapsed",
-            placeholder="Name, deal id, seat, DSP, place, contact",
+            placeholder="Name, deal id, seat, DSP, place",
         )  # fmt: skip
         names = available_filters(entity, does)
         if not _phone_switch(names):
