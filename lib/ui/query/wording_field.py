@@ -29,11 +29,11 @@ def draw(context: PageContext) -> None:
 
     Once a sentence is asked, the empty field says what it meant, for as long as that is the question.
     """
-    meaning, page_state = st.session_state.get(ANSWERED, ("", None))
+    meaning, params = st.session_state.get(ANSWERED, ("", None))
     with st.container(key=FIELD, gap=None):
         text = st.text_input(
             "A question in words", key=TEXT, label_visibility="collapsed", live=amount_field.PAUSE,
-            placeholder=f"Asked: {meaning}" if page_state == history.current(context) else EXAMPLE,
+            placeholder=f"Asked: {meaning}" if params == history.current(context).params else EXAMPLE,
         )  # fmt: skip
         # Streamlit sends a text after a pause as it sends one after Enter, and does not say which it was.
         page_scripts.press_by_keys(f"{READING}_0", TEXT, "/")
@@ -106,6 +106,7 @@ def _ask(context: PageContext, number: int) -> None:
     # Whoever types on and presses Enter at once presses a button of the text before: only its number counts.
     best = _read(context, st.session_state[TEXT]).best
     if number < len(best):
+        page_state = under(history.current(context), best[number])
         st.session_state[TEXT] = ""
-        history.change(under(history.current(context), best[number]))
-        st.session_state[ANSWERED] = straight(" · ".join(best[number].pills)), history.current(context)
+        st.session_state[ANSWERED] = straight(" · ".join(best[number].pills)), page_state.params
+        history.change(page_state)
