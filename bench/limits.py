@@ -240,7 +240,11 @@ GROWN: dict[str, dict[str, dict[str, Any]]] = {
     "rows": {
         "total": {},
         "by country": {"split_by": ["country"]},
-        "by country, a million records": {"split_by": ["country"], "exact_within": None},
+        "by country, a million records": {
+            "split_by": ["country"],
+            "exact_within": None,
+            "audience_rows_limit": 1_000_000,
+        },
         "by page, first 10 of 50,000": {"split_by": ["page"], "limit": 10},
         "by country, site and os, first 10": {"split_by": ["country", "site", "os"], "limit": 10},
     },

@@ -365,6 +365,15 @@ SPARK = [
 ]
 
 
+SPAN = "INTERVAL DAY TO SECOND"
+BY_SPARK = [
+    Case(SPAN, case.value, "INTERVAL '1 00:00:00' DAY TO SECOND")
+    if case.kind == SPAN
+    else case._replace(text=CLOCK_TEXT if case.text == INSTANT_TEXT else case.text)
+    for case in SPARK
+]
+"""The same where Spark reads them: its instants are written without a zone, and spans stay spans."""
+
 FILES: dict[str, tuple[list[Case], Callable[[Path], None]]] = {
     "Parquet, written by DuckDB": (DUCKDB, fill_by_duckdb),
     "Parquet, written by pyarrow": (PYARROW, fill_by_pyarrow),

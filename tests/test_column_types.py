@@ -5,7 +5,7 @@ from pathlib import Path
 
 import column_types
 import pytest
-from column_types import CLICKHOUSE, CLICKHOUSE_FILES, DUCKDB, FILES, POSTGRESQL, SPARK, Case
+from column_types import BY_SPARK, CLICKHOUSE, CLICKHOUSE_FILES, DUCKDB, FILES, POSTGRESQL, SPARK, Case
 
 PAGE = Path(__file__).parent.parent / "docs" / "connections.md"
 
@@ -56,3 +56,10 @@ def test_types_of_parquet_by_spark(tmp_path: Path, spark_connect: str) -> None:
     (tmp_path / "lake").mkdir()
     column_types.fill_by_spark(tmp_path / "lake", spark_connect)
     check("Parquet, written by Spark", f"parquet://{tmp_path}/lake", SPARK, tmp_path)
+
+
+def test_types_of_spark(tmp_path: Path, spark_connect: str) -> None:
+    """The same where Spark itself is asked about what it wrote."""
+    (tmp_path / "lake").mkdir()
+    column_types.fill_by_spark(tmp_path / "lake", spark_connect)
+    check("Spark", f"{spark_connect}?folder={tmp_path}/lake", BY_SPARK, tmp_path)

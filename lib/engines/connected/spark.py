@@ -19,7 +19,7 @@ import pyarrow as pa
 import sqlglot.expressions as sge
 from ibis.backends.sql import SQLBackend
 from ibis.backends.sql.compilers.pyspark import PySparkCompiler
-from ibis.common.exceptions import TableNotFound
+from ibis.common.exceptions import IbisTypeError, TableNotFound
 
 from lib.engines.connected.dialects import BLANKS, sum_in_millionths, url_options
 from lib.wire.errors import BadRequest, Misconfigured
@@ -191,19 +191,20 @@ def _schema(columns: Any) -> ibis.Schema:
 
     A column with ${…} in its name is left out: Spark replaces that in Parquet, and reads nothing.
     """
+    return ibis.schema({field.name: _type(field.dataType) for field in columns if "${" not in field.name})
+
+
+def _type(kind: Any) -> dt.DataType:
+    """A type of Spark; one that Ibis does not know, such as a span of days and seconds, blocks no table."""
     from ibis.backends.pyspark.datatypes import PySparkType
     from pyspark.sql.types import TimestampType
 
-    instant = dt.Timestamp(timezone="UTC")
-    return ibis.schema(
-        {
-            field.name: instant
-            if isinstance(field.dataType, TimestampType)
-            else PySparkType.to_ibis(field.dataType)
-            for field in columns
-            if "${" not in field.name
-        }
-    )
+    if isinstance(kind, TimestampType):
+        return dt.Timestamp(timezone="UTC")
+    try:
+        return PySparkType.to_ibis(kind)
+    except (IbisTypeError, NotImplementedError):
+        return dt.Unknown(kind.simpleString())
 
 
 def begin(backend: Any, name: str, label: str) -> None:
