@@ -306,7 +306,7 @@ class Builder:
             ((name, rows.floats(name)) for name in self.additive), rows.records
         )
         draw = sampling.uniform(self.seed, day, rows.records) / size
-        order = np.argsort(draw, kind="stable")
+        order = np.argsort(draw)
         self.lanes["draw.lane"].add(draw[order].astype(np.float32))
         self.lanes["share.lane"].add(size[order])
         for name, number in self.values.items():
