@@ -1,5 +1,7 @@
 """Adding up by groups: which keys occur, and their sums, however many keys, pieces and threads there are."""
 
+import sys
+import threading
 from collections.abc import Callable
 
 import numpy as np
@@ -85,3 +87,22 @@ def test_blocks_hold_every_lane_once(lanes: int) -> None:
     assert [place for span in blocks for place in range(lanes)[span]] == list(range(lanes))
     assert len(range(lanes)[blocks[0]]) <= 8
     assert max(len(range(lanes)[span]) for span in blocks) <= 32
+
+
+@pytest.mark.parametrize("possible", [3_000, 10**9])
+@pytest.mark.parametrize("largest", [9, 2**31 - 2])
+@pytest.mark.parametrize("kept", [100, 1 << 20])
+def test_sums_of_numbers_of_32_bits_are_exact(
+    possible: int, largest: int, kept: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Numbers that are stored in 32 bits have the sums of Python's whole numbers, also beyond 32 bits."""
+    monkeypatch.setattr(accumulate, "KEPT_NUMBERS", kept)
+    monkeypatch.setattr(accumulate, "_kept", threading.local())
+    monkeypatch.setattr(adding, "WORTH_THREADS", 2)
+    numbers = np.random.default_rng(5).integers(-largest, largest, (RECORDS, 3), endpoint=True)
+    numbers[:, 0] = 1
+    monkeypatch.setattr(sys.modules[__name__], "BLOCKS", [numbers.astype(np.int32)])
+    summed = added(possible, 2)
+    wanted = pd.DataFrame(numbers).groupby(KEYS).sum()
+    assert summed.blocks[0].astype(object).tolist() == wanted.to_numpy().tolist()
+    assert summed.whole()[0].tolist() == numbers.sum(axis=0).tolist()

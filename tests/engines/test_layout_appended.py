@@ -218,6 +218,7 @@ PARTS = {
     "measured, then refunds": (amounts(of_days(9, 18), 1 / 7), amounts(of_days(18, 20), 1 / 7, 1.0)),
     "measured, then zeros below zero": (amounts(of_days(9, 18), 1 / 7), amounts(of_days(18, 20), -0.0)),
     "small, then large": (amounts(of_days(9, 18), 1 / 7), amounts(of_days(18, 20), 1e9 / 7)),
+    "whole, then beyond 2³¹": (of_days(9, 18), amounts(of_days(18, 20), 2.0**31)),
     "whole, then beyond 2⁵³": (of_days(9, 18), amounts(of_days(18, 20), 1e15)),
 }
 
@@ -238,6 +239,29 @@ def test_numbers_of_any_kind_are_stored_as_at_once(warehouse: Warehouse, kind: s
     stored = bring(warehouse, "replace-days", of_days(18, 20))
     prepare(stored)
     same_as_anew(stored)
+
+
+def test_numbers_of_32_bits_take_four_bytes(warehouse: Warehouse) -> None:
+    """A block takes four bytes for each number while all are whole and of 32 bits, and eight otherwise."""
+    imps = tuple(field for field in DEFINITION.data_fields if field.name == "imps")
+    definition = DEFINITION.model_copy(update={"data_fields": imps})
+
+    def number_bytes(mode: Mode, rows: pa.Table) -> float:
+        with warehouse.writer("p", "s", definition, {"country": COUNTRIES}, mode) as writer:
+            writer.write(rows)
+            writer.commit("made", str(len(writer.imports)))
+        stored = warehouse.open("p", "s")
+        prepare(stored)
+        same_as_anew(stored)
+        layout = Layout(stored.layout_folder)
+        size = (stored.layout_folder / "block_0.lanes").stat().st_size
+        return size / layout.contents.records / layout.forms[0].width
+
+    assert number_bytes("create", of_days(9, 18)) == 4
+    assert number_bytes("append", of_days(18, 19)) == 4
+    assert number_bytes("append", amounts(of_days(19, 20), 2.0**31)) == 8
+    assert number_bytes("replace-days", of_days(19, 20)) == 4
+    assert number_bytes("replace-days", amounts(of_days(19, 20), 1 / 7)) == 8
 
 
 def test_only_new_days_are_read_and_written(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:

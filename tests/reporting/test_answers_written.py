@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import orjson
 import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -82,9 +83,13 @@ def whole(column: list[float]) -> bool:
 
 @given(audiences())
 def test_columns_write_what_rows_write(audience: Audience) -> None:
-    """Any answer is the same bytes as if its rows were dictionaries that orjson writes."""
-    body = b"".join(as_json.encode(audience))
-    assert body.partition(b',"rows":')[2] == by_rows(audience) + b"}"
+    """Any answer is the same bytes as if its rows were dictionaries that orjson writes, cell by cell or by
+    columns."""
+    for most in (as_json.FEW_CELLS, 0):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(as_json, "FEW_CELLS", most)
+            body = b"".join(as_json.encode(audience))
+        assert body.partition(b',"rows":')[2] == by_rows(audience) + b"}"
 
 
 def test_an_answer_in_pieces_is_whole() -> None:

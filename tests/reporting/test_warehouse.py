@@ -291,3 +291,18 @@ def test_rows_are_plain_parquet(warehouse: Warehouse) -> None:
     stored = fill(warehouse, rows([1, 30]))
     table = pq.read_table(stored.folder / "rows")
     assert sorted(str(value) for value in table["day"].to_pylist()) == ["1970-01-01", "1970-01-02"]
+
+
+def test_texts_may_come_encoded_and_not(warehouse: Warehouse) -> None:
+    """Batches with a dictionary each, and batches of plain texts between them, are stored as their texts."""
+    sites = [["b", "a", None], ["c", "b", "a"], [None, "a", "d"], ["a", "d", "b"]]
+    with warehouse.writer("p", "s", definition()) as writer:
+        for number, texts in enumerate(sites):
+            column = pa.array(texts, pa.string())
+            coded = column if number == 1 else column.dictionary_encode()
+            table = rows([number + 24 * place for place in range(3)])
+            writer.write(table.set_column(1, "site", coded))
+        writer.commit("file.csv", "d")
+    stored = warehouse.open("p", "s")
+    by_day = [text for texts in zip(*sites, strict=True) for text in texts]
+    assert stored.read(stored.files).column("site").to_pylist() == by_day

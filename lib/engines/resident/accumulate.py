@@ -6,6 +6,7 @@ longer column of the sparse matrix, no more.
 """
 
 import functools
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.sparse import csc_array
 
-from lib.engines.resident.lanes import Floats
+from lib.engines.resident.lanes import LARGEST_SMALL, Floats, Stored
 from lib.engines.resident.layout import Ints, Layout
 from lib.slicers.zones import Zone, clock_hours, day_begins
 
@@ -26,6 +27,7 @@ Places = npt.NDArray[np.int32]
 Keys = npt.NDArray[np.signedinteger[Any]]
 
 SPARE = 1 << 20
+KEPT_NUMBERS = 1 << 20  # of each thread
 KEPT_ONES = 16  # arrays of ones, one for each size that chunks have
 LARGEST_TABLE = 1 << 22  # keys that a table is made for: its ranks take 16 MB
 SPARSE = 64  # possible keys per record from which sorting is quicker than a table
@@ -113,11 +115,44 @@ def parts(records: Ints, size: int) -> Iterator[Ints]:
     return (records[at : at + size] for at in range(0, len(records), size))
 
 
-def product(keys: Keys, indptr: Indptr, columns: Floats, groups: int) -> Floats:
-    """Sums of `columns` (records × m) per group: shape (groups, m)."""
+def product(keys: Keys, indptr: Indptr, columns: Stored, groups: int) -> Stored:
+    """Sums of `columns` (records × m) per group: shape (groups, m).
+
+    Small numbers are widened in pieces, in memory that is used again: fresh memory takes longer than the
+    sums. Where groups are many, pieces would; then they are added up as they are, if no sum can be too large.
+    """
+    step = max(1, KEPT_NUMBERS // columns.shape[1])
+    if columns.dtype == np.float64 or groups > step:
+        is_safe = columns.dtype == np.float64 or _fits(keys, columns)
+        return _product(keys, indptr, columns if is_safe else columns.astype(np.float64), groups)
+    sums = GroupSums(groups)
+    for at in range(0, len(columns) or 1, step):
+        edges = indptr[at : at + step + 1]
+        part = keys[edges[0] : edges[-1]]
+        sums.take([_product(part, edges - edges[0], _widened(columns[at : at + step]), groups)])
+    return sums.blocks[0]
+
+
+def _product(keys: Keys, indptr: Indptr, columns: Stored, groups: int) -> Stored:
     shape = (groups, len(indptr) - 1)
-    matrix = csc_array((_ones(len(keys)), keys.astype(np.int32, copy=False), indptr), shape=shape)
+    ones = _ones(len(keys), columns.dtype.str)
+    matrix = csc_array((ones, keys.astype(np.int32, copy=False), indptr), shape=shape)
     return np.asarray(matrix @ columns)
+
+
+def _fits(keys: Keys, columns: Stored) -> bool:
+    """Whether 32 bits hold every sum."""
+    most = int(np.bincount(keys).max(initial=0))
+    return most * max(int(columns.max(initial=0)), -int(columns.min(initial=0))) < LARGEST_SMALL
+
+
+def _widened(columns: Stored) -> Floats:
+    """The numbers as float64, until this thread widens others."""
+    if not hasattr(_kept, "numbers"):
+        _kept.numbers = np.empty(KEPT_NUMBERS)
+    numbers: Floats = _kept.numbers[: columns.size].reshape(columns.shape)
+    np.copyto(numbers, columns)
+    return numbers
 
 
 def one_each(records: int) -> Indptr:
@@ -156,36 +191,43 @@ class GroupSums:
     """Sums of several chunks in a row per group: blocks of columns (records × m) give blocks of sums."""
 
     groups: int
-    blocks: list[Floats] = field(default_factory=list)
+    blocks: list[Stored] = field(default_factory=list)
 
-    def add(self, keys: Keys, indptr: Indptr, columns: list[Floats]) -> None:
+    def add(self, keys: Keys, indptr: Indptr, columns: list[Stored]) -> None:
         """Add a chunk: the group of each element, which elements are whose, and the blocks of columns."""
-        self._take([product(keys, indptr, block, self.groups) for block in columns])
+        self.take([product(keys, indptr, block, self.groups) for block in columns])
 
     def merge(self, other: "GroupSums") -> None:
         """Take in the sums of others of these groups."""
         if other.blocks:
-            self._take(other.blocks)
+            self.take(other.blocks)
 
-    def present(self) -> tuple[Ints, list[Floats]]:
+    def present(self) -> tuple[Ints, list[Stored]]:
         """The groups that have records, and their rows of each block. Column 0 of block 0 counts records."""
         if not self.blocks:
             return np.zeros(0, np.int64), []
         places = np.flatnonzero(self.blocks[0][:, 0])
         return places, self.blocks if len(places) == self.groups else [block[places] for block in self.blocks]
 
-    def _take(self, blocks: list[Floats]) -> None:
+    def take(self, blocks: list[Stored]) -> None:
+        """Take in sums of each block of columns."""
         if not self.blocks:
             self.blocks = blocks
             return
-        for mine, theirs in zip(self.blocks, blocks, strict=True):
-            mine += theirs
+        for place, (mine, theirs) in enumerate(zip(self.blocks, blocks, strict=True)):
+            sums = (
+                mine if mine.dtype == np.float64 else None
+            )  # more sums than one may be too large for 32 bits
+            self.blocks[place] = np.add(mine, theirs, out=sums, dtype=np.float64)
+
+
+_kept = threading.local()
 
 
 @functools.lru_cache(KEPT_ONES)
-def _ones(count: int) -> Floats:
+def _ones(count: int, dtype: str) -> Stored:
     """Of just this size: SciPy copies a part of a larger array."""
-    ones = np.ones(count)
+    ones: Stored = np.ones(count, dtype)
     ones.flags.writeable = False
     return ones
 

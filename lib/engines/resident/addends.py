@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
-from lib.engines.resident.lanes import Floats
+from lib.engines.resident.lanes import Floats, Stored
 from lib.engines.resident.layout import Ints, Layout
 from lib.slicers.digits import DECIMAL_DIGITS, join, settle, split, unit, whole_numbers
 
@@ -48,9 +48,9 @@ class Addends:
         ]
         self.width = sum(layout.forms[block].width for block in self.blocks)
 
-    def of_blocks(self, sums: list[Floats]) -> list[Floats]:
+    def of_blocks(self, sums: list[Stored]) -> list[Floats]:
         """The sums of the atoms, from those of each block (groups × width)."""
-        by_column = [np.ascontiguousarray(block.T) for block in sums]
+        by_column = [np.array(block.T, np.float64, order="C") for block in sums]
         return [
             self._sum(number, *(by_column[block][column] for column in columns))
             for number, (block, columns) in enumerate(self._columns)

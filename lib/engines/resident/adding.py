@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from lib.engines.resident.accumulate import CHUNK, GroupSums, Indptr, Keys, Places, Rows, distinct
-from lib.engines.resident.lanes import Floats
+from lib.engines.resident.lanes import Stored
 from lib.engines.resident.layout import Ints
 from lib.engines.resident.split import Split
 from lib.engines.sums import check_groups
@@ -25,7 +25,7 @@ FEW_GROUPS = 1 << 18
 WORTH_THREADS = 1 << 16
 LARGEST_PIECE = 1 << 20
 
-Columns = Callable[[Rows], list[Floats]]
+Columns = Callable[[Rows], list[Stored]]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -116,10 +116,10 @@ class SplitSums:
     """
 
     keys: Ints
-    blocks: list[Floats]
+    blocks: list[Stored]
     total: GroupSums
 
-    def whole(self) -> list[Floats]:
+    def whole(self) -> list[Stored]:
         """Per block the sums of all records together."""
         if self.total.blocks:
             return [block[0] for block in self.total.blocks]

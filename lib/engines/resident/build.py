@@ -339,7 +339,7 @@ class Builder:
 
     def _add_lanes(self, rows: DayRows, order: Places, hours: Local, hour_count: int) -> dict[str, Any]:
         """Write the blocks of a day; what its Day has of them. `hours` are the hours' places by record."""
-        hourly, sums, negative = list[Floats](), list[float](), list[bool]()
+        hourly, sums, largest, negative = list[Floats](), list[float](), list[float](), list[bool]()
         day_decimals = list[tuple[int, int] | None]()
         rests, sizes = dict[str, list[float]](), dict[str, list[float]]()
 
@@ -348,7 +348,9 @@ class Builder:
                 atom = self.atoms[index]
                 lane = rows.lane(atom)[order]
                 sums.append(float(np.abs(lane).sum()))
-                negative.append(bool((lane < 0).any()))
+                least, most = float(lane.min(initial=0.0)), float(lane.max(initial=0.0))
+                largest.append(max(-least, most))
+                negative.append(least < 0)
                 places = decimals(lane) if atom.startswith("sum:") else (0, MOST_DECIMALS)
                 day_decimals.append(places)
                 in_hours, rest = sums_by_hour(lane, hours, hour_count, places and places[0], sums[-1])
@@ -357,9 +359,13 @@ class Builder:
                     rests[atom] = rest.tolist()
                 if negative[-1]:
                     sizes[atom] = np.bincount(hours, np.abs(lane), hour_count).tolist()
-                before = self.stored[index].decimals
-                common = _common_decimals([before if before is None else (before, MOST_DECIMALS), places])
-                self.stored[index] = replace(self.stored[index], decimals=common)
+                stored = self.stored[index]
+                before = stored.decimals if stored.decimals is None else (stored.decimals, MOST_DECIMALS)
+                self.stored[index] = replace(
+                    stored,
+                    decimals=_common_decimals([before, places]),
+                    largest=max(stored.largest, largest[-1]),
+                )
                 yield lane
 
         for number, span in enumerate(self.spans):
@@ -369,6 +375,7 @@ class Builder:
         self.forms.append(Form.of(self.stored))
         return {
             "sums": sums,
+            "largest": largest,
             "negative": negative,
             "decimals": day_decimals,
             "rests": rests,
@@ -384,7 +391,8 @@ class Builder:
             volume = mean * starts[-1] * 10.0 ** (decimals or 0)
             is_split = decimals is None or volume >= LARGEST_WHOLE / 2
             is_sized = decimals is None and atom in signed
-            lanes.append(Lane(decimals, unit(volume) if is_split else None, is_sized))
+            largest = max((day.largest[index] for day in self.days), default=0.0)
+            lanes.append(Lane(decimals, unit(volume) if is_split else None, is_sized, largest))
         for number, form in enumerate(Form.of(lanes)):
             days = [
                 (slice(*edges), forms[number])

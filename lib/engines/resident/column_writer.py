@@ -21,7 +21,7 @@ from scipy.sparse import csc_array
 from lib.engines.resident.accumulate import ranges
 from lib.engines.resident.checksums import Sum
 from lib.engines.resident.earlier import Earlier
-from lib.engines.resident.lanes import Floats, Form
+from lib.engines.resident.lanes import Floats, Form, Stored
 from lib.engines.resident.layout import Codes, DistinctColumn, Ints, KeyColumn, narrowest
 
 CHUNK = 1 << 20
@@ -55,7 +55,7 @@ class LaneWriter:
             lane.tofile(target)
 
     def add_block(
-        self, lanes: Iterable[Floats], records: int, width: int, store: Callable[[Floats], Floats]
+        self, lanes: Iterable[Floats], records: int, width: int, store: Callable[[Floats], Stored]
     ) -> None:
         """Add a day, lane by lane: a record's numbers lie side by side, as `store` makes them of its lanes.
 
@@ -92,11 +92,11 @@ class LaneWriter:
         if self.earlier is not None:
             self.earlier.check(self.path.name)
         copy = self.path.with_suffix(".copy")  # what the earlier layout has is never written to
-        content = np.memmap(self.path, np.float64, "r").reshape(-1, days[0][1].width)
-        with copy.open("wb") as target:
+        with copy.open("wb") as target, self.path.open("rb") as source:
             for records, before in days:
                 for start in range(records.start, records.stop, _BLOCK_ROWS):
-                    block = content[start : min(start + _BLOCK_ROWS, records.stop)]
+                    rows = min(_BLOCK_ROWS, records.stop - start)
+                    block = np.fromfile(source, before.dtype, rows * before.width).reshape(rows, -1)
                     (block if before == form else form.store(before.restore(block))).tofile(target)
         copy.replace(self.path)
         self.same = 0

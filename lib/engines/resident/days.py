@@ -95,9 +95,9 @@ class Day:
     """One day: its number since 1970, the files of its rows (name and digest), and figures over its records.
 
     `volume` has Σ|y| per additive data field, `smallest` is the least size of a record in its day. Per
-    additive atom there are Σ|y| (`sums`), whether a value is `negative`, with how few and how many `decimals`
-    all values are decimal numbers, and its sums in each of `hours` (`hourly`). By atom, `rests` are what
-    float64 can't hold of these, and `sizes` Σ|y| in each hour where a value is negative.
+    additive atom there are Σ|y| (`sums`), the `largest` |y|, whether a value is `negative`, with how few and
+    how many `decimals` all values are decimal numbers, and its sums in each of `hours` (`hourly`). By atom,
+    `rests` are what float64 can't hold of these, and `sizes` Σ|y| in each hour where a value is negative.
     """
 
     day: int
@@ -106,6 +106,7 @@ class Day:
     volume: dict[str, float]
     smallest: float
     sums: list[float]
+    largest: list[float]
     negative: list[bool]
     decimals: list[tuple[int, int] | None]
     rests: dict[str, list[float]]

@@ -95,7 +95,7 @@ class Draw:
     def _plain(self, records: Ints) -> Floats:
         """The atoms of these records; shape (records, a)."""
         columns = [self.layout.columns[atom] for atom in self.atoms]
-        blocks = {number: self.layout.block(number)[records] for number, _ in columns}
+        blocks = {number: self.layout.block(number)[records].astype(np.float64) for number, _ in columns}
         return np.stack([blocks[number][:, places[:2]].sum(axis=1) for number, places in columns], axis=1)
 
 

@@ -2,13 +2,15 @@
 
 A lane of decimal numbers is stored as whole ones. While their sizes add up to less than 2⁵³, they have one
 sum in any order; beyond, and where they are no decimal ones, multiples of a unit are stored, and the rest of
-each behind the lanes. Either is added up by itself (digits.py).
+each behind the lanes. Either is added up by itself (digits.py). A block of numbers that 32 bits hold takes
+four bytes for each, others take eight.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count, islice, pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +18,10 @@ import numpy.typing as npt
 from lib.slicers.digits import split, whole_numbers
 
 FIRST_LANES, MORE_LANES = 8, 32
+LARGEST_SMALL = 2.0**31 - 1
 Floats = npt.NDArray[np.float64]
+Stored = npt.NDArray[Any]
+"""Numbers or sums of a block: float64, or int32 where they are small."""
 
 
 def spans(lanes: int) -> list[slice]:
@@ -34,12 +39,19 @@ class Lane:
     """How numbers are stored: times 10^`decimals` (None: they are no decimal ones), which makes them whole.
 
     Those with a `unit` are multiples of it and the rest; `is_sized` ones, of which negative numbers may leave
-    nothing but rounding, have their sizes beside.
+    nothing but rounding, have their sizes beside. None is larger than `largest`.
     """
 
     decimals: int | None = 0
     unit: float | None = None
     is_sized: bool = False
+    largest: float = field(default=0.0, compare=False)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether 32 bits hold what is stored of each number."""
+        is_whole = self.decimals is not None and self.unit is None
+        return is_whole and self.largest * 10.0 ** (self.decimals or 0) < LARGEST_SMALL
 
 
 @dataclass(frozen=True)
@@ -47,11 +59,15 @@ class Form:
     """How the lanes of a block are stored."""
 
     lanes: tuple[Lane, ...]
+    dtype: str
 
     @classmethod
     def of(cls, lanes: Sequence[Lane]) -> "list[Form]":
         """The form of each block of these lanes."""
-        return [cls(tuple(lanes[span])) for span in spans(len(lanes))]
+        blocks = [tuple(lanes[span]) for span in spans(len(lanes))]
+        return [
+            cls(block, "int32" if all(lane.is_small for lane in block) else "float64") for block in blocks
+        ]
 
     @cached_property
     def columns(self) -> list[tuple[int, ...]]:
@@ -67,9 +83,9 @@ class Form:
         """How many numbers a record has."""
         return sum(map(len, self.columns))
 
-    def store(self, numbers: Floats) -> Floats:
+    def store(self, numbers: Floats) -> Stored:
         """Numbers (records × lanes) as they are stored (records × width)."""
-        block = np.empty((len(numbers), self.width))
+        block: Stored = np.empty((len(numbers), self.width), self.dtype)
         for place, (lane, columns) in enumerate(zip(self.lanes, self.columns, strict=True)):
             whole = whole_numbers(numbers[:, place], lane.decimals or 0) + 0.0  # no lane has -0
             parts = (whole,) if lane.unit is None else (*split(whole, lane.unit), np.abs(whole))
@@ -77,7 +93,7 @@ class Form:
                 block[:, column] = part
         return block
 
-    def restore(self, block: Floats) -> Floats:
+    def restore(self, block: Stored) -> Floats:
         """The numbers again, exactly."""
         return np.stack(
             [

@@ -8,9 +8,9 @@ One folder per version of a slicer, made from its Parquet rows by build.py, read
     key_N.arrow          that dictionary
     key_N.indptr         segmented fields only: where each record's elements begin, one more than records
     time.codes           per record the place of its hour in `hours`
-    block_N.lanes        additive atoms per record, eight bytes each: the first eight in block 0, up to 32
-                         in each of the others, and what is stored beside them (lanes.py); the first of
-                         all is 1
+    block_N.lanes        additive atoms per record, four or eight bytes each: the first eight in block 0, up
+                         to 32 in each of the others, and what is stored beside them (lanes.py); the first
+                         of all is 1
     share.lane           the size of each record in its day; times that of the day, it is its sampling size
     draw.lane            its random number divided by that, ascending in each day
     value_N.lane         a column of which minimum or maximum is asked, NaN where missing
@@ -49,7 +49,7 @@ from lib.engines.resident.checksums import (
 )
 from lib.engines.resident.lanes import Floats, Form, Lane
 
-FORMAT = 8
+FORMAT = 9
 CONTENTS, DIGEST = "layout.json", "layout.json.sha256"
 
 Codes = VerifiedArray[np.unsignedinteger[Any]]
@@ -234,10 +234,10 @@ class Layout:
         """Per record, the place of its hour in `hours`."""
         return self._array("time.codes", narrowest(len(self.hours)), (self.contents.records,))
 
-    def block(self, number: int) -> Numbers:
+    def block(self, number: int) -> VerifiedArray[Any]:
         """The additive atoms of a block per record, as its form stores them; shape (records, width)."""
-        shape = (self.contents.records, self.forms[number].width)
-        return self._array(f"block_{number}.lanes", "float64", shape)
+        form = self.forms[number]
+        return self._array(f"block_{number}.lanes", form.dtype, (self.contents.records, form.width))
 
     def sizes(self, records: Ints) -> npt.NDArray[np.float32]:
         """The sampling sizes of these records."""

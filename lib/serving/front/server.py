@@ -27,8 +27,8 @@ SECONDS_TO_FINISH = 5
 KEEP_ALIVE_SECONDS = 75
 ALLOCATOR = {
     -8: 2,  # M_ARENA_MAX
-    -3: 1 << 22,  # M_MMAP_THRESHOLD; NumPy asks for huge pages from there on
-    -1: 1 << 26,  # M_TRIM_THRESHOLD
+    -3: 1 << 25,  # M_MMAP_THRESHOLD, the most there is
+    -1: 1 << 27,  # M_TRIM_THRESHOLD
 }
 
 
