@@ -1,7 +1,5 @@
 """Adding up by groups: which keys occur, and their sums, however many keys, pieces and threads there are."""
 
-import sys
-import threading
 from collections.abc import Callable
 
 import numpy as np
@@ -12,7 +10,7 @@ import pytest
 from lib.engines.resident import accumulate, adding
 from lib.engines.resident.accumulate import Rows, distinct, one_each
 from lib.engines.resident.adding import Adding, Location
-from lib.engines.resident.lanes import spans
+from lib.engines.resident.lanes import LARGEST_SMALL, SAFE_RECORDS, spans
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest
 
@@ -89,20 +87,15 @@ def test_blocks_hold_every_lane_once(lanes: int) -> None:
     assert max(len(range(lanes)[span]) for span in blocks) <= 32
 
 
-@pytest.mark.parametrize("possible", [3_000, 10**9])
-@pytest.mark.parametrize("largest", [9, 2**31 - 2])
-@pytest.mark.parametrize("kept", [100, 1 << 20])
-def test_sums_of_numbers_of_32_bits_are_exact(
-    possible: int, largest: int, kept: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Numbers that are stored in 32 bits have the sums of Python's whole numbers, also beyond 32 bits."""
-    monkeypatch.setattr(accumulate, "KEPT_NUMBERS", kept)
-    monkeypatch.setattr(accumulate, "_kept", threading.local())
-    monkeypatch.setattr(adding, "WORTH_THREADS", 2)
-    numbers = np.random.default_rng(5).integers(-largest, largest, (RECORDS, 3), endpoint=True)
-    numbers[:, 0] = 1
-    monkeypatch.setattr(sys.modules[__name__], "BLOCKS", [numbers.astype(np.int32)])
-    summed = added(possible, 2)
-    wanted = pd.DataFrame(numbers).groupby(KEYS).sum()
-    assert summed.blocks[0].astype(object).tolist() == wanted.to_numpy().tolist()
-    assert summed.whole()[0].tolist() == numbers.sum(axis=0).tolist()
+@pytest.mark.parametrize("groups", [1, 3, 100_000])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_sums_of_small_numbers_are_exact(groups: int, sign: int) -> None:
+    """As many numbers of four bytes as are added up at once, and more, have the sums of whole numbers."""
+    for records in (SAFE_RECORDS, SAFE_RECORDS + 1, 3 * SAFE_RECORDS):
+        keys = np.where(np.arange(records) % 7, 0, np.arange(records) % groups).astype(np.int32)
+        numbers = np.full((records, 2), sign * LARGEST_SMALL).astype(np.int32)
+        sums = accumulate.GroupSums(groups)
+        for _ in range(2):
+            sums.add(keys, one_each(records), [numbers])
+        wanted = 2 * int(sign * LARGEST_SMALL) * np.bincount(keys, minlength=groups)
+        assert (sums.blocks[0] == wanted[:, None]).all()

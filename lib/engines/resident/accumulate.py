@@ -6,7 +6,6 @@ longer column of the sparse matrix, no more.
 """
 
 import functools
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.sparse import csc_array
 
-from lib.engines.resident.lanes import LARGEST_SMALL, Floats, Stored
+from lib.engines.resident.lanes import SAFE_RECORDS, Stored
 from lib.engines.resident.layout import Ints, Layout
 from lib.slicers.zones import Zone, clock_hours, day_begins
 
@@ -27,7 +26,6 @@ Places = npt.NDArray[np.int32]
 Keys = npt.NDArray[np.signedinteger[Any]]
 
 SPARE = 1 << 20
-KEPT_NUMBERS = 1 << 20  # of each thread
 KEPT_ONES = 16  # arrays of ones, one for each size that chunks have
 LARGEST_TABLE = 1 << 22  # keys that a table is made for: its ranks take 16 MB
 SPARSE = 64  # possible keys per record from which sorting is quicker than a table
@@ -118,41 +116,25 @@ def parts(records: Ints, size: int) -> Iterator[Ints]:
 def product(keys: Keys, indptr: Indptr, columns: Stored, groups: int) -> Stored:
     """Sums of `columns` (records × m) per group: shape (groups, m).
 
-    Small numbers are widened in pieces, in memory that is used again: fresh memory takes longer than the
-    sums. Where groups are many, pieces would; then they are added up as they are, if no sum can be too large.
+    Small numbers have sums of 32 bits, so many at a time that none can be larger. To widen the numbers
+    first takes longer than what it saves.
     """
-    step = max(1, KEPT_NUMBERS // columns.shape[1])
-    if columns.dtype == np.float64 or groups > step:
-        is_safe = columns.dtype == np.float64 or _fits(keys, columns)
-        return _product(keys, indptr, columns if is_safe else columns.astype(np.float64), groups)
+    is_cut = columns.dtype != np.float64 and len(columns) > SAFE_RECORDS
+    if not is_cut or np.bincount(keys).max(initial=0) <= SAFE_RECORDS:
+        return _product(keys, indptr, columns, groups)
     sums = GroupSums(groups)
-    for at in range(0, len(columns) or 1, step):
-        edges = indptr[at : at + step + 1]
+    for at in range(0, len(columns), SAFE_RECORDS):
+        edges = indptr[at : at + SAFE_RECORDS + 1]
         part = keys[edges[0] : edges[-1]]
-        sums.take([_product(part, edges - edges[0], _widened(columns[at : at + step]), groups)])
+        sums.take([_product(part, edges - edges[0], columns[at : at + SAFE_RECORDS], groups)])
     return sums.blocks[0]
 
 
 def _product(keys: Keys, indptr: Indptr, columns: Stored, groups: int) -> Stored:
-    shape = (groups, len(indptr) - 1)
     ones = _ones(len(keys), columns.dtype.str)
+    shape = (groups, len(indptr) - 1)
     matrix = csc_array((ones, keys.astype(np.int32, copy=False), indptr), shape=shape)
     return np.asarray(matrix @ columns)
-
-
-def _fits(keys: Keys, columns: Stored) -> bool:
-    """Whether 32 bits hold every sum."""
-    most = int(np.bincount(keys).max(initial=0))
-    return most * max(int(columns.max(initial=0)), -int(columns.min(initial=0))) < LARGEST_SMALL
-
-
-def _widened(columns: Stored) -> Floats:
-    """The numbers as float64, until this thread widens others."""
-    if not hasattr(_kept, "numbers"):
-        _kept.numbers = np.empty(KEPT_NUMBERS)
-    numbers: Floats = _kept.numbers[: columns.size].reshape(columns.shape)
-    np.copyto(numbers, columns)
-    return numbers
 
 
 def one_each(records: int) -> Indptr:
@@ -219,9 +201,6 @@ class GroupSums:
                 mine if mine.dtype == np.float64 else None
             )  # more sums than one may be too large for 32 bits
             self.blocks[place] = np.add(mine, theirs, out=sums, dtype=np.float64)
-
-
-_kept = threading.local()
 
 
 @functools.lru_cache(KEPT_ONES)

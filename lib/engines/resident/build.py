@@ -40,7 +40,7 @@ from lib.engines.resident.column_writer import (
 )
 from lib.engines.resident.days import EPOCH, Bounds, Day
 from lib.engines.resident.earlier import Earlier, find_earlier
-from lib.engines.resident.lanes import Floats, Form, Lane, spans
+from lib.engines.resident.lanes import Floats, Form, Lane, Stored, spans
 from lib.engines.resident.layout import Contents, Ints, Layout, narrowest
 from lib.slicers.definition import TIME
 from lib.slicers.digits import LARGEST_WHOLE, MOST_DECIMALS, decimals, unit
@@ -329,7 +329,7 @@ class Builder:
         )
         coding.result()
 
-    def _store(self, span: slice, numbers: Floats) -> Floats:
+    def _store(self, span: slice, numbers: Floats) -> Stored:
         """Numbers of a block in the form that its lanes have so far."""
         return Form(tuple(self.stored[span])).store(numbers)
 
@@ -359,12 +359,12 @@ class Builder:
                     rests[atom] = rest.tolist()
                 if negative[-1]:
                     sizes[atom] = np.bincount(hours, np.abs(lane), hour_count).tolist()
-                stored = self.stored[index]
-                before = stored.decimals if stored.decimals is None else (stored.decimals, MOST_DECIMALS)
+                common = self.stored[index]
+                before = common.decimals if common.decimals is None else (common.decimals, MOST_DECIMALS)
                 self.stored[index] = replace(
-                    stored,
+                    common,
                     decimals=_common_decimals([before, places]),
-                    largest=max(stored.largest, largest[-1]),
+                    largest=max(common.largest, largest[-1]),
                 )
                 yield lane
 

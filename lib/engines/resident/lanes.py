@@ -2,8 +2,8 @@
 
 A lane of decimal numbers is stored as whole ones. While their sizes add up to less than 2⁵³, they have one
 sum in any order; beyond, and where they are no decimal ones, multiples of a unit are stored, and the rest of
-each behind the lanes. Either is added up by itself (digits.py). A block of numbers that 32 bits hold takes
-four bytes for each, others take eight.
+each behind the lanes. Either is added up by itself (digits.py). A block of small whole numbers takes four
+bytes for each, and is added up as it is; others take eight.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,9 @@ import numpy.typing as npt
 from lib.slicers.digits import split, whole_numbers
 
 FIRST_LANES, MORE_LANES = 8, 32
-LARGEST_SMALL = 2.0**31 - 1
+SAFE_RECORDS = 1 << 16
+LARGEST_SMALL = 2.0**15 - 1
+"""SAFE_RECORDS numbers up to this have a sum of 32 bits."""
 Floats = npt.NDArray[np.float64]
 Stored = npt.NDArray[Any]
 """Numbers or sums of a block: float64, or int32 where they are small."""
@@ -49,9 +51,9 @@ class Lane:
 
     @property
     def is_small(self) -> bool:
-        """Whether 32 bits hold what is stored of each number."""
+        """Whether many of what is stored have a sum of 32 bits."""
         is_whole = self.decimals is not None and self.unit is None
-        return is_whole and self.largest * 10.0 ** (self.decimals or 0) < LARGEST_SMALL
+        return is_whole and self.largest * 10.0 ** (self.decimals or 0) <= LARGEST_SMALL
 
 
 @dataclass(frozen=True)
@@ -59,15 +61,16 @@ class Form:
     """How the lanes of a block are stored."""
 
     lanes: tuple[Lane, ...]
-    dtype: str
+    dtype: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        is_small = all(lane.is_small for lane in self.lanes)
+        object.__setattr__(self, "dtype", "int32" if is_small else "float64")
 
     @classmethod
     def of(cls, lanes: Sequence[Lane]) -> "list[Form]":
         """The form of each block of these lanes."""
-        blocks = [tuple(lanes[span]) for span in spans(len(lanes))]
-        return [
-            cls(block, "int32" if all(lane.is_small for lane in block) else "float64") for block in blocks
-        ]
+        return [cls(tuple(lanes[span])) for span in spans(len(lanes))]
 
     @cached_property
     def columns(self) -> list[tuple[int, ...]]:

@@ -127,7 +127,8 @@ class RowFiles:
     def _append(self, table: pa.Table) -> None:
         days = days_of(table, self._definition)
         if (days[1:] < days[:-1]).any():
-            order = np.argsort(days, kind="stable")
+            few = days - days.min()  # of 16 bits or fewer NumPy sorts by their digits, in a fifth of the time
+            order = np.argsort(few.astype(np.uint16) if few.max() < 1 << 16 else few, kind="stable")
             table, days = table.unify_dictionaries().take(order), days[order]
         starts = np.flatnonzero(np.diff(days, prepend=days[0] - 1)).tolist()
         spans = list(zip(starts, [*starts[1:], len(days)], strict=True))
