@@ -21,7 +21,7 @@ from lib.slicers.roles import BIDS, IMPRESSIONS, field_of, tells_seats
 from lib.wire.errors import BadRequest
 from lib.wire.filters import Filter
 
-DAY, HISTORY, DAYS, MOST_SEATS = time_key_field("day"), 126, 30, 12
+RECENT_DAYS = 30  # complete ones, of which prices and shared inventory are
 
 
 class Targets(Arguments):
@@ -83,6 +83,10 @@ class Booking(Targets):
     end: dt.date = Field(description="Last day of it")
 
 
+DAY = time_key_field("day")  # the key field that a forecast is split by
+HISTORY_DAYS = 126  # complete ones, from which a forecast and its past tests are: eighteen weeks
+
+
 def forecast_inventory(desk: Desk, arguments: Booking) -> Json:
     """Bids and impressions in a booked period, each with its range and how often that held before."""
     if arguments.end < arguments.start:
@@ -93,8 +97,8 @@ def forecast_inventory(desk: Desk, arguments: Booking) -> Json:
     if not fields or DAY not in {field.name for field in slicer.key_fields}:
         raise BadRequest(f"{inventory.name} has no bids or impressions by day")
     names = tuple(field.name for field in fields)
-    query = inventory.query(HISTORY, data_fields=names, split_by=(DAY,))
-    answer, days = inventory.report.ask(query), inventory.report.period(HISTORY)
+    query = inventory.query(HISTORY_DAYS, data_fields=names, split_by=(DAY,))
+    answer, days = inventory.report.ask(query), inventory.report.period(HISTORY_DAYS)
     zone = dt.timezone(dt.timedelta(hours=slicer.timezone))
     start = dt.datetime.combine(arguments.start, dt.time(), zone)
     end = dt.datetime.combine(arguments.end + dt.timedelta(days=1), dt.time(), zone)
@@ -114,6 +118,9 @@ def forecast_inventory(desk: Desk, arguments: Booking) -> Json:
     return inventory.head(days, query) | {"booked": period, "forecast": figures, "method": note}
 
 
+MOST_SEATS = 12  # per question, whose prices are asked for one by one
+
+
 class Pricing(Targets):
     """Inventory, and who is to buy it at which price."""
 
@@ -131,12 +138,15 @@ def price_guide(desk: Desk, arguments: Pricing) -> Json:
     if arguments.seats and not tells_seats(slicer):
         raise BadRequest(f"{inventory.name} can't tell what a seat won: leave seats out")
     seats = [None, *(require(desk, Seat, number) for number in arguments.seats)]
-    lookup = inventory.report.seat_prices(fields, inventory.filters, seats, DAYS)
+    lookup = inventory.report.seat_prices(fields, inventory.filters, seats, RECENT_DAYS)
     prices = lookup.read([inventory.report.ask(query) for query in lookup.queries])
     guides = [_guide(*pair, arguments.price) for pair in zip(seats, prices, strict=True)]
-    link_query = inventory.query(DAYS, data_fields=(fields.cpm, fields.wins))
+    link_query = inventory.query(RECENT_DAYS, data_fields=(fields.cpm, fields.wins))
     note = "Averages by group and day, weighted by wins; single auctions scatter more widely"
-    return inventory.head(inventory.report.period(DAYS), link_query) | {"win_cpm": guides, "method": note}
+    return inventory.head(inventory.report.period(RECENT_DAYS), link_query) | {
+        "win_cpm": guides,
+        "method": note,
+    }
 
 
 def _guide(seat: Seat | None, prices: SeatPrices, price: Decimal | None) -> Json:
@@ -177,7 +187,7 @@ def shared_inventory(desk: Desk, arguments: SeveralPackages) -> Json:
     deals = [[*desk.deals_api.get_many(DemandDeal, package_ids).values()] for package_ids in ids]
     return {
         "slicer": f"{report.project}/{report.name}",
-        "days": [day.isoformat() for day in report.period(DAYS)],
+        "days": [day.isoformat() for day in report.period(RECENT_DAYS)],
         "field": field.name,
         "precision": EXACT if is_exact else ESTIMATE,
         "packages": [

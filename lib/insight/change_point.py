@@ -17,10 +17,14 @@ import numpy.typing as npt
 from lib.reporting import noise
 
 Numbers = npt.NDArray[np.float64]
-DAYS, BASELINE, FEWEST_BEFORE, FEWEST_AFTER, WEEK = 63, 28, 21, 3, 7
+DAYS = 63  # of a series: nine weeks
+BASELINE = 28  # days before a change that those from it on are held against: four weeks
+FEWEST_BEFORE = 21  # days with a rate before a change
+FEWEST_AFTER = 3  # days with a rate from a change on
+WEEK = 7  # days
 LARGEST_REST, FALSE_CLAIMS = 0.7, 0.01
 """The part of a rate that may be left of it in a fall; the probability of a false claim per deal."""
-FEWEST_COUNTS, FEWEST_EXPECTED, NEAR_DAYS, ALIKE, LONGEST_OUTAGE = 30.0, 10.0, 2, 2 / 3, 3
+FEWEST_COUNTS = 30.0  # in the four weeks before a fall, for it to be judged
 SIMULATIONS, PERSISTENCE, NEAREST = 1_500, (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 1.0), 1_500
 """Series that are simulated for each persistence (1 is a random walk), and how many of them a series is held
 against."""
@@ -73,6 +77,9 @@ def falls(counts: Numbers, bases: Numbers, tests: int = 1) -> list[Fall | None]:
     return claims
 
 
+LONGEST_OUTAGE = 3  # days; what lasts longer may be a fall
+
+
 def _without_outages(series: Numbers) -> Numbers:
     """The series without outages, which would make a lasting fall look like noise.
 
@@ -92,11 +99,15 @@ def _without_outages(series: Numbers) -> Numbers:
     return rows
 
 
+LEAST_FALL_RATIO = 2 / 3  # of another fall to the deal's, as logarithms: at least, for both to be alike
+NEAR_DAYS = 2  # between the days on which both fell, at most
+
+
 def fell_near(counts: Numbers, bases: Numbers, fall: Fall) -> bool:
     """Whether another series of counts per day fell with a deal: about as much, by more than noise, and on a
     day near."""
     before, after = around(counts, bases, fall.start)
-    most_left = min(LARGEST_REST, max(fall.rest, 0.05) ** ALIKE)
+    most_left = min(LARGEST_REST, max(fall.rest, 0.05) ** LEAST_FALL_RATIO)
     if not before > 0 or not after <= before * most_left:
         return False
     [other] = falls(counts[None, :], bases[None, :])
@@ -122,6 +133,9 @@ def around(counts: Numbers, bases: Numbers, start: int) -> tuple[float, float]:
 def weeks_before(start: int) -> slice:
     """The four weeks before a day, as indices."""
     return slice(max(0, start - BASELINE), start)
+
+
+FEWEST_EXPECTED = 10.0  # counts since the fall, by the rate before it
 
 
 def _rates(counts: Numbers, bases: Numbers, start: int) -> tuple[float, float] | None:

@@ -17,9 +17,8 @@ from lib.deals.targeting.kinds import KINDS
 from lib.slicers.dates import day_of
 from lib.slicers.roles import PACKAGE
 
-DAYS_BEFORE, DAYS_AFTER, USUAL_DAYS, LEAST_GROWTH = 2, 1, 28, 0.05
-"""Days before a fall in which a change may be its cause, and after it in which one is listed beside it; days
-in which a field's usual value is looked for; the least change of a price, as a part of it."""
+DAYS_BEFORE = 2  # before a fall; a change on one of them may be its cause
+USUAL_DAYS = 28  # before a fall, four weeks; what a field was for most of them is its usual value
 SALES = ("bids", "wins", "impressions")
 ENTRIES = {"domains": "domain_list", "apps": "app_list"}
 
@@ -54,6 +53,9 @@ class Removal:
     is_rest: bool = False
     is_everything: bool = False
     is_known: bool = True
+
+
+LEAST_GROWTH = 0.05  # of a price, as a part of it; a smaller change makes no step fall
 
 
 @dataclass(frozen=True)
@@ -154,6 +156,9 @@ def before_fall(changes: Iterable[FieldChange], day: date) -> list[FieldChange]:
     latest = [edits for edits in _by_field(recent) if (day - edits[-1].day).days <= DAYS_BEFORE]
     whole = [replace(edits[-1], before=_usual(edits, day)) for edits in latest]
     return [change for change in whole if change.before != change.after]
+
+
+DAYS_AFTER = 1  # after a fall; a change on one of them is listed beside it
 
 
 def around_fall(changes: Iterable[FieldChange], day: date) -> list[FieldChange]:

@@ -22,12 +22,7 @@ Numbers = npt.NDArray[np.float64]
 Counts = Mapping[str, Numbers]
 """Figures by day, by step; NaN where there are none."""
 STEPS = tuple(NOUNS)
-SHORTEST, MOST_OF, ERRORS, CUT = 3, 2 / 3, 2.0, 4.0
-"""The least days of a span; the part of them that must be beyond the share; how many standard errors a level
-must be beyond it; what a cut costs, as a multiple of the logarithm of the days."""
-NEAREST, OUT_OF_LINE, LEAST_SPREAD, COUNT_NOISE = 3, 4.0, 0.01, 0.03
-"""Days on each side that a day is held against, and the deviations that are out of line; the least daily
-noise, and the noise of large counts, as logarithms."""
+SHORTEST_SPAN = 3  # the least days of a span of one level
 FEWEST_FOR_A_SHIFT, CALMER, RESTLESS = 10, 0.5, 0.03
 """The common days, the part of the scatter left, and the least scatter for which other days are assumed."""
 FOLLOWS_WITHIN, FOLLOWS_SHARE, LEAST = 1, 0.1, 1e-6
@@ -84,6 +79,9 @@ class CountComparison:
         return gap.last is None and gap.ratio < 1 and (self.days[-1] - gap.first).days < ARRIVES_WITHIN
 
 
+COUNT_NOISE = 0.03  # the noise of a day with large counts, as a logarithm
+
+
 def compare(days: Sequence[date], ours: Counts, theirs: Counts, tolerance: float) -> CountComparison:
     """Both sides of consecutive `days`; `tolerance` is the settled share, a part of the seller's counts."""
     # By how many days the buyer's must be moved: 0 unless the scatter from day to day falls by half.
@@ -110,18 +108,22 @@ def compare(days: Sequence[date], ours: Counts, theirs: Counts, tolerance: float
     return CountComparison(tuple(np.array(days)[common]), shift, ratios, tuple(gaps))
 
 
+NEIGHBOR_DAYS = 3  # on each side of a day, whose median it is held against
+OUT_OF_LINE = 4.0  # deviations, beyond which a day is set to that median
+
+
 def _gap(
     step: str, days: npt.NDArray[np.object_], sides: tuple[Numbers, Numbers], noise: Numbers, tolerance: float
 ) -> Gap | None:
     """The gap of a step that lasts until the last day; without one, the latest that is over."""
-    if len(days) < SHORTEST:
+    if len(days) < SHORTEST_SPAN:
         return None
     ours, theirs = sides
     raw = _logarithms(step, ours, theirs)
     # The series with each day that is out of line with its neighbors set to their median (Hampel).
     limit = OUT_OF_LINE * _spread(raw, noise) * noise
-    padding = np.pad(raw, NEAREST, constant_values=np.nan)
-    windows = np.lib.stride_tricks.sliding_window_view(padding, 2 * NEAREST + 1)
+    padding = np.pad(raw, NEIGHBOR_DAYS, constant_values=np.nan)
+    windows = np.lib.stride_tricks.sliding_window_view(padding, 2 * NEIGHBOR_DAYS + 1)
     medians = np.nanmedian(windows, axis=1)
     series = np.where(np.abs(raw - medians) > limit, medians, raw)
     spread = _spread(series, noise)
@@ -142,14 +144,21 @@ def _gap(
     return Gap(step, days[begin], None if end == len(days) else days[end - 1], ratio)
 
 
+STANDARD_ERRORS = 2.0  # by which a span's level must be beyond the settled share
+LEAST_SHARE_BEYOND = 2 / 3  # of a span's days that must be beyond it too
+
+
 def _side(raw: Numbers, series: Numbers, noise: Numbers, spread: float, bounds: tuple[float, float]) -> int:
     """1 where a span is above the bounds, -1 where it is below, 0 where neither is certain."""
     weights = 1 / noise**2
     level = float((series * weights).sum() / weights.sum())
-    error = ERRORS * spread / float(np.sqrt(weights.sum()))
-    if level + error < bounds[0] and (raw < bounds[0]).mean() >= MOST_OF:
+    error = STANDARD_ERRORS * spread / float(np.sqrt(weights.sum()))
+    if level + error < bounds[0] and (raw < bounds[0]).mean() >= LEAST_SHARE_BEYOND:
         return -1
-    return int(level - error > bounds[1] and (raw > bounds[1]).mean() >= MOST_OF)
+    return int(level - error > bounds[1] and (raw > bounds[1]).mean() >= LEAST_SHARE_BEYOND)
+
+
+CUT_PENALTY = 4.0  # what a cut costs, as a multiple of the logarithm of the days
 
 
 def _spans(series: Numbers, noise: Numbers, spread: float) -> list[tuple[int, int]]:
@@ -157,9 +166,9 @@ def _spans(series: Numbers, noise: Numbers, spread: float) -> list[tuple[int, in
     weights, count = 1 / (noise * spread) ** 2, len(series)
     sums = [np.concatenate([[0.0], np.cumsum(weights * series**power)]) for power in (0, 1, 2)]
     cost, cut = np.full(count + 1, np.inf), np.zeros(count + 1, int)
-    cost[0], price = 0.0, CUT * np.log(max(count, 2))
-    for end in range(SHORTEST, count + 1):
-        begins = np.arange(0, end - SHORTEST + 1)
+    cost[0], price = 0.0, CUT_PENALTY * np.log(max(count, 2))
+    for end in range(SHORTEST_SPAN, count + 1):
+        begins = np.arange(0, end - SHORTEST_SPAN + 1)
         weight, linear, square = (total[end] - total[begins] for total in sums)
         costs = cost[begins] + square - linear**2 / weight + price
         cut[end] = begins[costs.argmin()]
@@ -169,6 +178,9 @@ def _spans(series: Numbers, noise: Numbers, spread: float) -> list[tuple[int, in
         spans.append((int(cut[end]), end))
         end = int(cut[end])
     return spans[::-1]
+
+
+LEAST_SPREAD = 0.01  # the least noise of a day, as a logarithm
 
 
 def _spread(series: Numbers, noise: Numbers) -> float:

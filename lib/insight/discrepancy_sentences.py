@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lib.deals.buyer_counts import NOUNS
 from lib.insight.diagnosis import write_day
-from lib.insight.discrepancy import SHORTEST, CountComparison, Gap
+from lib.insight.discrepancy import SHORTEST_SPAN, CountComparison, Gap
 
 OURS = {"requests": "we sent", "bids": "we received", "wins": "we count", "spend": "we count"}
 LOOK_AT = {
@@ -61,10 +61,12 @@ def sentences(
 
     `late` is after how many days the buyer's counts usually come.
     """
-    if len(comparison.days) < SHORTEST:
+    if len(comparison.days) < SHORTEST_SPAN:
         few = len(comparison.days)
         what = f"{few} common day{'' if few == 1 else 's'}" if few else "no common days yet"
-        return [f"There {'is' if few == 1 else 'are'} {what}: from {SHORTEST} on, both sides are compared."]
+        return [
+            f"There {'is' if few == 1 else 'are'} {what}: from {SHORTEST_SPAN} on, both sides are compared."
+        ]
     return [*_conclusion(comparison, reader, tolerance, late), *_shift(comparison, reader)]
 
 

@@ -26,9 +26,9 @@ from lib.slicers.dates import Days, day_of
 from lib.slicers.granularities import time_key_field
 from lib.slicers.models import DataField
 
-DAY, ONE = time_key_field("day"), timedelta(days=1)
-LONGEST, FEWEST, CONFIDENCE, POWER, HISTORY, MANY = 7, 4, 0.95, 0.8, 91, 65
-"""`MANY` placebos, of about 90 days: their rank alone is then the range."""
+DAY, ONE_DAY = time_key_field("day"), timedelta(days=1)
+MOST_DAYS = 7  # on each side of a change: every weekday once
+FEWEST_DAYS = 4  # after a change, and pairs of days with figures, without which nothing is said
 ROUNDING = 1e-9
 SEEN_ACTION = "seen"
 Daily = Mapping[date, float]
@@ -47,7 +47,7 @@ class EvidenceDays:
 
     @property
     def day(self) -> date:
-        return self.after[0] - ONE
+        return self.after[0] - ONE_DAY
 
     def pairs(self) -> list[tuple[date, date]]:
         """A day before, and the day of the same weekday after."""
@@ -79,7 +79,7 @@ class Difference:
     @property
     def record(self) -> str:
         """How often the figure moved as much around earlier days on which nothing was changed."""
-        spans = "fortnights" if self.pairs == LONGEST else f"spans of {self.pairs} and {self.pairs} days"
+        spans = "fortnights" if self.pairs == MOST_DAYS else f"spans of {self.pairs} and {self.pairs} days"
         return f"Moved as much in {self.as_large} of {self.placebos} past {spans}"
 
 
@@ -99,10 +99,10 @@ class Evidence:
 
     `also` are the other changes of the entity in these days, `beside` the ids of its deals (or packages) that
     have changed since the first of them, `others` the untouched ones that it is compared with. There is none
-    before FEWEST days after the change.
+    before FEWEST_DAYS after the change.
     """
 
-    FEWEST: ClassVar[int] = FEWEST
+    FEWEST_DAYS: ClassVar[int] = FEWEST_DAYS
     entity: PackageOrDeal
     around: EvidenceDays
     also: Sequence[EntityChange]
@@ -145,20 +145,24 @@ def lookup(
     )
 
 
+HISTORY_DAYS = 91  # before a change, among which placebos are looked for: thirteen weeks
+
+
 def days(at: datetime, hours: int, last: date, earliest: date | None = None) -> EvidenceDays | None:
     """The days around a change at that moment, in a zone so many hours ahead of UTC.
 
-    `last` is the last complete day with data, `earliest` the first; None before there are FEWEST days after
+    `last` is the last complete day with data, `earliest` the first; None before there are FEWEST_DAYS after
     the change.
     """
     day = day_of(at, hours)
-    count = min(LONGEST, (last - day).days)
-    if count < FEWEST:
+    count = min(MOST_DAYS, (last - day).days)
+    if count < FEWEST_DAYS:
         return None
-    first = day - (LONGEST if count == LONGEST else LONGEST - 1) * ONE
-    start = max(day - HISTORY * ONE, earliest or date.min)
-    history = (start, first - ONE) if start < first else None
-    return EvidenceDays((first, first + (count - 1) * ONE), (day + ONE, day + count * ONE), history)
+    first = day - (MOST_DAYS if count == MOST_DAYS else MOST_DAYS - 1) * ONE_DAY
+    start = max(day - HISTORY_DAYS * ONE_DAY, earliest or date.min)
+    history = (start, first - ONE_DAY) if start < first else None
+    before = first, first + (count - 1) * ONE_DAY
+    return EvidenceDays(before, (day + ONE_DAY, day + count * ONE_DAY), history)
 
 
 def control_group(
@@ -269,17 +273,22 @@ def change_days(changes: Iterable[EntityChange], hours: int) -> set[date]:
     return {day_of(change.at, hours) for change in changes if change.action != SEEN_ACTION}
 
 
+CONFIDENCE = 0.95  # of the range of a difference
+POWER = 0.8  # the part of cases in which a fall by `reliable` is found
+ENOUGH_FOR_RANK = 65  # placebos, of about 90 days: their rank alone is then the range
+
+
 def difference(
     own: Daily, others: Daily | None, around: EvidenceDays, change_days: Collection[date] = ()
 ) -> Difference | None:
     """The difference with its range, from figures by day. `change_days` are the days of other changes.
 
-    None with fewer than FEWEST pairs that have figures, and with too little history to know what is usual.
+    None with fewer than FEWEST_DAYS pairs that have figures, or too little history to know what is usual.
     Days of an outage before the change are no pair, and count in placebos as what the weeks around them had.
     """
     if around.history is None:
         return None
-    span = _days((around.history[0], around.day - ONE))
+    span = _days((around.history[0], around.day - ONE_DAY))
     raw = np.array([_logarithm(day, own, others) for day in span])
     # An outage that counts as an ordinary day moves no placebo, and would make the others look rare.
     is_outage = np.abs(raw - np.log(noise.without_outages(np.exp(raw)))) > ROUNDING
@@ -287,14 +296,14 @@ def difference(
     before = dict(zip(span, series, strict=True))
     differences = [_logarithm(after, own, others) - before[day] for day, after in around.pairs()]
     pairs = [difference for difference in differences if math.isfinite(difference)]
-    if len(pairs) < FEWEST:
+    if len(pairs) < FEWEST_DAYS:
         return None
     placebos = _placebos(series, span, around, change_days)
     usual = noise.spread(placebos, _weights(around), noise.persistence(series))
     if usual is None:
         return None
     mean = math.fsum(pairs) / len(pairs)
-    side = usual.rank_side(CONFIDENCE) if len(usual.sizes) >= MANY else usual.side(CONFIDENCE)
+    side = usual.rank_side(CONFIDENCE) if len(usual.sizes) >= ENOUGH_FOR_RANK else usual.side(CONFIDENCE)
     finite = placebos[np.isfinite(placebos)]
     return Difference(
         math.expm1(mean),
@@ -320,7 +329,7 @@ def _placebos(
     for start in range(len(means)):
         pairs = series[start + after] - series[start + before]
         pairs = pairs[np.isfinite(pairs)]
-        if len(pairs) >= FEWEST and not has_change[start : start + reach].any():
+        if len(pairs) >= FEWEST_DAYS and not has_change[start : start + reach].any():
             means[start] = pairs.mean()
     return means
 
@@ -352,4 +361,4 @@ def _link_ids(entity: PackageOrDeal) -> set[int | None]:
 
 def _days(span: Days) -> list[date]:
     first, last = span
-    return [first + number * ONE for number in range((last - first).days + 1)]
+    return [first + number * ONE_DAY for number in range((last - first).days + 1)]

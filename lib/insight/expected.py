@@ -15,8 +15,12 @@ from lib.insight.win_prices import win_fields
 from lib.slicers.dates import Days
 from lib.slicers.roles import BIDS, IMPRESSIONS, field_of, tells_seats
 
-HISTORY, WEEK, MOST_BUYERS, ONE = 126, 7, 12, timedelta(days=1)
+HISTORY_DAYS = 126  # complete ones, from which a forecast and its past tests are: eighteen weeks
+ONE_DAY = timedelta(days=1)
 Booking = tuple[datetime | None, datetime | None]
+
+
+MOST_BUYERS = 12  # seats whose wins are asked for; of more, only what all buyers may have
 
 
 def available(
@@ -42,16 +46,16 @@ def available(
         win_fields(report.slicer) if 0 < len(buyers) <= MOST_BUYERS and tells_seats(report.slicer) else None
     )
     if wins is not None:
-        lookup = seat_prices.daily_lookup(report, wins, filters, buyers, HISTORY)
+        lookup = seat_prices.daily_lookup(report, wins, filters, buyers, HISTORY_DAYS)
         answers = [report.ask(query) for query in lookup.queries]
         outlook = forecast.Forecast.of_booking(lookup.read(answers), *booking)
         # Nothing at these prices is an answer for those who won below them.
         if any(answer.total.values.get(wins.wins) for answer in answers) and math.isfinite(outlook.value):
             who, whose = ("this seat", "its price") if len(buyers) == 1 else ("these seats", "their prices")
             return Supply(outlook.value, f"{who} may win at {whose}")
-    query = report.query(HISTORY, filters=filters, data_fields=(field.name,), split_by=(forecast.DAY,))
+    query = report.query(HISTORY_DAYS, filters=filters, data_fields=(field.name,), split_by=(forecast.DAY,))
     answer = report.ask(query)
-    outlook = forecast.Forecast.of_booking(answer.by_day(field.name, report.period(HISTORY)), *booking)
+    outlook = forecast.Forecast.of_booking(answer.by_day(field.name, report.period(HISTORY_DAYS)), *booking)
     return Supply(outlook.value) if math.isfinite(outlook.value) else None
 
 
@@ -74,10 +78,10 @@ def of_targeting(
     if field is None or days is None or translation.left_out or not has_days:
         return None
     changes = {"filters": translation.filters, "data_fields": (field.name,), "split_by": (forecast.DAY,)}
-    answer = report.ask(report.query(HISTORY, **changes))
-    daily = answer.by_day(field.name, report.period(HISTORY))
+    answer = report.ask(report.query(HISTORY_DAYS, **changes))
+    daily = answer.by_day(field.name, report.period(HISTORY_DAYS))
     count = (days[1] - days[0]).days + 1
-    parts = {(days[0] + number * ONE).weekday(): 1.0 for number in range(count)}
+    parts = {(days[0] + number * ONE_DAY).weekday(): 1.0 for number in range(count)}
     outlook = forecast.forecast(daily, parts, max((days[0] - daily[-1].day).days - 1, 0))
     if not (math.isfinite(outlook.low) and math.isfinite(outlook.high)):
         return None
@@ -101,6 +105,9 @@ def _decimal(value: float) -> Decimal:
     return Decimal(str(round(value, 6)))
 
 
+WEEK = 7  # days
+
+
 def first_week(booking: Booking, today: date, hours: int) -> Days | None:
     """The first seven whole days, or fewer, that are booked from today on; None without any."""
     start, end = booking
@@ -108,7 +115,7 @@ def first_week(booking: Booking, today: date, hours: int) -> Days | None:
         return None
     zone = timezone(timedelta(hours=hours))
     first = max(start.astimezone(zone).date(), today)
-    last = first + (WEEK - 1) * ONE
+    last = first + (WEEK - 1) * ONE_DAY
     if end is not None:
         last = min(last, (end.astimezone(zone) - timedelta(seconds=1)).date())
     return (first, last) if first <= last else None

@@ -18,11 +18,8 @@ import numpy.typing as npt
 from lib.reporting.answers import DayFigure
 from lib.slicers.granularities import time_key_field
 
-DAY, ONE = time_key_field("day"), timedelta(days=1)
+DAY, ONE_DAY = time_key_field("day"), timedelta(days=1)
 WEEK, CONFIDENCE = 7, 0.95
-FEWEST_ERRORS, FEWEST_TESTS, LEAST_HELD, ONE_SIGN = 14, 5, 0.8, 0.9
-"""Errors for a range, also twice the days of its period; past ranges that must have been tried, and the part
-of them that must have held; the part of the errors that have one sign where the forecast is shifted."""
 Numbers = npt.NDArray[np.float64]
 
 
@@ -58,11 +55,16 @@ def weekdays(start: datetime, end: datetime, hours: int) -> dict[int, float]:
     parts = dict.fromkeys(range(7), float(weeks)) if weeks else {}
     at = first + weeks * timedelta(weeks=1)
     while at < last:
-        midnight = at.replace(hour=0, minute=0, second=0, microsecond=0) + ONE
+        midnight = at.replace(hour=0, minute=0, second=0, microsecond=0) + ONE_DAY
         until = min(midnight, last)
-        parts[at.weekday()] = parts.get(at.weekday(), 0.0) + (until - at) / ONE
+        parts[at.weekday()] = parts.get(at.weekday(), 0.0) + (until - at) / ONE_DAY
         at = until
     return parts
+
+
+FEWEST_ERRORS = 14  # of past forecasts for a range, and at least twice the days of its period
+FEWEST_TESTS = 5  # past ranges that must have been tried
+LEAST_HELD = 0.8  # the part of them that must have held
 
 
 def forecast(days: Sequence[DayFigure], parts: Mapping[int, float], ahead: int = 0) -> Forecast:
@@ -92,6 +94,9 @@ def forecast(days: Sequence[DayFigure], parts: Mapping[int, float], ahead: int =
             value = max(value, 0.0)  # what never was negative falls no further
         low, high = value - side, value + side
     return Forecast(value, max(low, min(value, 0.0)), high, hits, len(trials), length)
+
+
+ONE_SIGN = 0.9  # the part of the errors with one sign from which the forecast is shifted, as under a trend
 
 
 def _range(errors: Numbers) -> tuple[float, float]:

@@ -28,12 +28,12 @@ from lib.insight.win_prices import WinFields, WinPrices
 from lib.slicers.roles import BID_PRICE, BIDS, CREATIVE, DEAL, LOSSES, LOST_REASON, field_of, key_field_of
 from lib.wire.filters import Filter
 
-MOST_LOOKED_INTO, STEADY, MOST_CREATIVES, JUDGED_AFTER = 250, 0.85, 3, 4
-"""Broken deals of a batch whose sites, changes and prices are asked for; what is left per day of a step that
-has not become less; creatives that are named; complete days after which a repair is judged."""
 PRICE_CAUSES = ("", "floor raised", "floor", "price lowered", "price")
 SUPPLY_CAUSES = ("", "targeting", "list", "links")
 """The causes that a change of a price, or of what is offered, can repair."""
+
+
+MOST_LOOKED_INTO = 250  # broken deals of a batch whose sites, changes and prices are asked for
 
 
 class Investigation:
@@ -152,6 +152,10 @@ class Investigation:
             index = (date.fromisoformat(str(day)[:10]) - self.days.first_day).days
             losses.setdefault(deal, {}).setdefault(why, np.zeros(HISTORY))[index] = value
         return losses
+
+
+MOST_CREATIVES = 3  # rejected ones that are named, those with the most losses
+JUDGED_AFTER = 4  # complete days, from which on a repair is judged
 
 
 class _Case:
@@ -320,11 +324,14 @@ class _Case:
         )
 
 
+MOST_LEFT = 0.85  # of a step per day, as a part of the days before, that counts as less
+
+
 def _has_less(counts: Numbers, start: int) -> bool:
     """Whether there is less of it per day than before: a rate can fall because more is offered."""
     before, after = counts[change_point.weeks_before(start)], counts[start:]
     means = [np.nansum(part) / max(int(np.isfinite(part).sum()), 1) for part in (before, after)]
-    return bool(means[1] <= STEADY * means[0])
+    return bool(means[1] <= MOST_LEFT * means[0])
 
 
 def _parts(losses: Numbers, base: Numbers, start: int) -> tuple[float, float]:

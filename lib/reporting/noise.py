@@ -21,10 +21,9 @@ from scipy.special import stdtr, stdtrit
 
 Numbers = npt.NDArray[np.float64]
 FEWEST_FREEDOM, MOST_PERSISTENT, WEEK = 3.0, 0.97, 7
-NEAR_WEEKS, OUT_OF_LINE, LEAST_OUTAGE, MOST_OUTAGES, TO_DEVIATION = 3, 6.0, math.log(1.6), 0.15, 1.4826
-"""Weeks on each side that a figure is held against; the robust deviations, and at least the factor, by which
-an outage is out of line; the part of all figures that outages may be; what makes a median deviation a
-standard deviation."""
+OUT_OF_LINE = 6.0  # robust standard deviations from the same weekdays around; an outage is further off
+LEAST_OUTAGE = math.log(1.6)  # a smaller distance is no outage, however little else moves
+TO_DEVIATION = 1.4826  # times a median deviation is the standard deviation of normal noise: 1 / Φ⁻¹(¾)
 
 
 @dataclass(frozen=True)
@@ -107,6 +106,9 @@ def persistence(series: Numbers, season: int = WEEK) -> float:
     return min(max(correlation + (1 + 4 * correlation) / int(both.sum()), 0.0), MOST_PERSISTENT)
 
 
+MOST_OUTAGES = 0.15  # the part of all figures that outages may be
+
+
 def without_outages(figures: Numbers, season: int = WEEK) -> Numbers:
     """The figures with those that are far out of line (Hampel) set to the median of the same weekday around.
 
@@ -125,6 +127,9 @@ def without_outages(figures: Numbers, season: int = WEEK) -> Numbers:
         limit = max(OUT_OF_LINE * TO_DEVIATION * float(np.nanmedian(distances)), LEAST_OUTAGE)
         is_outage = np.isfinite(medians) & ((distances > limit) | (figures == 0))
     return figures if is_outage.mean() > MOST_OUTAGES else np.where(is_outage, np.exp(medians), figures)
+
+
+NEAR_WEEKS = 3  # before and after a figure, of whose same weekday the median is taken
 
 
 def medians_around(figures: Numbers, season: int = WEEK) -> Numbers:

@@ -19,10 +19,9 @@ from lib.slicers.dates import Days
 from lib.slicers.granularities import time_key_field
 from lib.slicers.models import Slicer
 
-BASE, MOST, CONFIDENCE, NEGLIGIBLE = 4, 16, 0.99, 1e-12
-"""Weeks before whose mean a figure is held against; weeks that its noise is taken from; of the bounds of
-noise; the part of a figure below which it has not varied."""
-DAY, ONE, WEEK = time_key_field("day"), timedelta(days=1), timedelta(weeks=1)
+BASE_WEEKS = 4  # before a figure, whose mean on the same weekday it is held against
+MOST_WEEKS = 16  # before a figure (or periods, of longer ones), from which its noise is taken
+DAY, ONE_DAY, WEEK = time_key_field("day"), timedelta(days=1), timedelta(weeks=1)
 Ask = Callable[[AudienceQuery], Audience]
 
 
@@ -64,7 +63,7 @@ class FigureHistory:
         if math.isinf(side):
             raise FigureUnavailable("The figure is based on too few records.")
         if rule == "changed":
-            earlier = self.figures[max(0, index - MOST * self.season) : index]
+            earlier = self.figures[max(0, index - MOST_WEEKS * self.season) : index]
             bounds = usual(
                 [
                     math.nan if past.value is None or not past.is_comparable(figure) else past.value
@@ -74,8 +73,8 @@ class FigureHistory:
             )
             if bounds is None:
                 raise FigureUnavailable(
-                    f"Too little to compare with: the same weekdays of more than {BASE} earlier periods are "
-                    "needed, with figures that vary."
+                    f"Too little to compare with: the same weekdays of more than {BASE_WEEKS} earlier "
+                    "periods are needed, with figures that vary."
                 )
             return Judgment(value - side > bounds[1] or value + side < bounds[0], *bounds)
         bound = bound or 0.0
@@ -109,7 +108,7 @@ def watch(query: AudienceQuery, field: str, slicer: Slicer, ask: Ask, weeks: int
     if days[0] == days[1] and weeks and DAY in {key_field.name for key_field in slicer.key_fields}:
         first = max(days[0] - weeks * WEEK, date.fromisoformat(slicer.first_date or days[0].isoformat()))
         weekdays = {day.weekday() for day in time_filters.days(query, (first, days[0]))}
-        span = [first + number * ONE for number in range((days[0] - first).days)]
+        span = [first + number * ONE_DAY for number in range((days[0] - first).days)]
         span = [day for day in span if day.weekday() in weekdays]
         figures = _daily(query, field, span, ask) if span else []
         return FigureHistory([*((day, day) for day in span), days], [*figures, now], len(weekdays))
@@ -128,6 +127,10 @@ def _without_value(figure: Estimate) -> str:
     return f"The figure has no value on these days{reason}."
 
 
+CONFIDENCE = 0.99  # of the bounds of noise: about one check in a hundred falls outside by chance
+NEGLIGIBLE = 1e-12  # the part of a figure below which it has not varied
+
+
 def usual(past: Sequence[float], season: int = 1) -> tuple[float, float] | None:
     """Between which bounds the next figure is expected, after the figures before it (NaN: none).
 
@@ -142,11 +145,11 @@ def usual(past: Sequence[float], season: int = 1) -> tuple[float, float] | None:
     figures = noise.without_outages(np.asarray(past, dtype=np.float64), season)
     is_positive = bool(np.all(figures[np.isfinite(figures)] > 0))
     series = np.log(figures) if is_positive else figures
-    weights = np.zeros(BASE * season + 1)
-    weights[:-1:season], weights[-1] = -1 / BASE, 1.0
+    weights = np.zeros(BASE_WEEKS * season + 1)
+    weights[:-1:season], weights[-1] = -1 / BASE_WEEKS, 1.0
     if len(series) < len(weights):
         return None
-    base = float(series[-season * BASE :: season].mean())
+    base = float(series[-season * BASE_WEEKS :: season].mean())
     spread = noise.spread(
         np.correlate(series, weights, "valid"), weights.tolist(), noise.persistence(series, season)
     )
@@ -163,7 +166,7 @@ def complete_days(query: AudienceQuery, slicer: Slicer) -> Days:
     FigureUnavailable where there are none, and while the last of them has no data yet.
     """
     first, last = named_days.days_of(query, slicer)
-    last = min(last, named_days.today(query, slicer) - ONE)
+    last = min(last, named_days.today(query, slicer) - ONE_DAY)
     if last < first:
         raise FigureUnavailable("The view's dates have no complete day.")
     if slicer.last_date is not None and date.fromisoformat(slicer.last_date) < last:
@@ -171,7 +174,7 @@ def complete_days(query: AudienceQuery, slicer: Slicer) -> Days:
     return first, last
 
 
-def earlier(days: Days, slicer: Slicer, weeks: int = MOST) -> list[Days]:
+def earlier(days: Days, slicer: Slicer, weeks: int = MOST_WEEKS) -> list[Days]:
     """The same weekdays of up to so many earlier periods, the latest last: as far as the slicer has all of
     their days."""
     if slicer.first_date is None:

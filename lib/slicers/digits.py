@@ -23,7 +23,6 @@ POWERS, TENS = 10.0 ** np.arange(LARGEST_POWER + 1), 10.0 ** np.arange(LEAST_PLA
 MOST_AT_ONCE = 1 << 15  # numbers whose digits are found in the processor's cache
 PROBE = 1 << 10
 SPLITTER = 2.0**27 + 1
-SHIFT, UNIT_STEP, LEAST_EXPONENT, LARGEST_VOLUME = 3 * 2.0**52, 4, -1020, 1e300
 
 
 def decimals(numbers: Numbers) -> tuple[int, int] | None:
@@ -71,6 +70,11 @@ def _product_error(numbers: Numbers, power: float) -> Numbers:
         return np.asarray((high * power - numbers * power) + (numbers - high) * power)
 
 
+UNIT_STEP = 4  # powers of two from one unit to the next, so that few days change it
+LEAST_EXPONENT = -1020  # of the smallest unit: float64 is less precise below 2⁻¹⁰²²
+LARGEST_VOLUME = 1e300  # from it on the unit is 1; float64 ends at 1.8e308
+
+
 def unit(volume: float) -> float:
     """Multiples of this power of two add up exactly where the sizes of numbers add up to `volume`.
 
@@ -81,9 +85,12 @@ def unit(volume: float) -> float:
     return float(2.0 ** max(math.ceil((math.log2(volume) - 52) / UNIT_STEP) * UNIT_STEP, LEAST_EXPONENT))
 
 
+SHIFT = 3 * 2.0**52  # units, so large that the last digit of a sum is the unit
+
+
 def split(numbers: Numbers, unit: float) -> tuple[Numbers, Numbers]:
     """Multiples of a power of two, and the rest: both exact."""
-    shift = SHIFT * unit  # so large that the last digit of a sum is the unit
+    shift = SHIFT * unit
     high = (numbers + shift) - shift
     return high, numbers - high
 

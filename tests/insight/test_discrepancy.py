@@ -6,7 +6,7 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 
-from lib.insight.discrepancy import SHORTEST, STEPS, CountComparison, Counts, compare
+from lib.insight.discrepancy import SHORTEST_SPAN, STEPS, CountComparison, Counts, compare
 from lib.insight.discrepancy_sentences import Addressee, sentences
 
 FIRST, TOLERANCE, HISTORIES = date(2026, 9, 1), 0.1, 300
@@ -42,7 +42,7 @@ def history(draw: np.random.Generator, step: str = "", ratio: float = 1.0, level
     rates = {"requests": 1.0, "bids": bids, "wins": bids * draw.uniform(0.05, 0.3)}
     ours = {name: draw.poisson(traffic * rate).astype(float) for name, rate in rates.items()}
     ours["spend"] = np.round(ours["wins"] * draw.uniform(1, 6) / 1000, 2)
-    begin = int(draw.integers(0, length - SHORTEST))
+    begin = int(draw.integers(0, length - SHORTEST_SPAN))
     persistence, noise = draw.choice([0.0, 0.4, 0.7]), draw.uniform(0.01, 0.05)
     is_missing, theirs = draw.random(length) < 0.05, {}
     for name in STEPS:

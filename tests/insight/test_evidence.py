@@ -45,7 +45,7 @@ def test_a_week_on_both_sides_without_the_day_itself() -> None:
     assert days == EvidenceDays(
         (dt.date(2026, 10, 25), dt.date(2026, 10, 31)),
         (dt.date(2026, 11, 2), dt.date(2026, 11, 8)),
-        (CHANGED - evidence.HISTORY * DAY, dt.date(2026, 10, 24)),
+        (CHANGED - evidence.HISTORY_DAYS * DAY, dt.date(2026, 10, 24)),
     )
     assert all(before.weekday() == after.weekday() for before, after in days.pairs())
     assert len(days.pairs()) == 7

@@ -190,7 +190,7 @@ def test_leaves_of_formulas() -> None:
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40))
 def test_discoveries_are_those_of_scipy(p: list[float]) -> None:
     """What holds at a false discovery rate of 5 % is what SciPy's adjusted p-values say."""
-    expected = scipy.stats.false_discovery_control(p) <= explain.RATE
+    expected = scipy.stats.false_discovery_control(p) <= explain.FALSE_DISCOVERY_RATE
     assert (explain.discoveries(np.array(p)) == expected).all()
 
 

@@ -19,7 +19,7 @@ from lib.slicers.dates import Days
 from lib.slicers.granularities import time_key_field
 from lib.slicers.models import Slicer
 
-STEPS, LONGEST, WEEK, PERSISTENT_VALUES = 8, 120, 7, 10
+WEEK = 7  # days
 DAY = time_key_field("day")
 Periods = tuple[Days, Days]
 
@@ -78,16 +78,20 @@ class _Daily:
         return each
 
 
+MOST_STEPS = 8  # earlier differences, each a week before the last
+LONGEST_SPAN = 120  # days from the first to the last of all earlier periods
+
+
 def earlier_periods(days: tuple[Days, Days], slicer: Slicer) -> list[Periods]:
     """The pairs of periods before these of which the slicer has all days; none where it knows no days."""
     if slicer.first_date is None or DAY not in {field.name for field in slicer.key_fields}:
         return []
     first = date.fromisoformat(slicer.first_date)
     begin = -(-((days[1][1] - days[1][0]).days + 1) // WEEK)
-    steps = (timedelta(weeks=begin + number) for number in range(STEPS))
+    steps = (timedelta(weeks=begin + number) for number in range(MOST_STEPS))
     pairs = [(_back(days[0], step), _back(days[1], step)) for step in steps]
     complete = [pair for pair in pairs if min(pair[0][0], pair[1][0]) >= first]
-    while complete and _length(_span(complete)) > LONGEST:
+    while complete and _length(_span(complete)) > LONGEST_SPAN:
         complete.pop()
     return complete
 
@@ -161,6 +165,9 @@ def _daily(answer: Audience, codes: Sequence[str] | None, about: About, span: Da
     inside = rows >= 0
     sums[rows[inside], :, np.array(days, dtype=int)[inside] + 1] = figures[inside]
     return _Daily(sums.cumsum(axis=2), span[0], places, leaves)
+
+
+PERSISTENT_VALUES = 10  # the values of the largest volume, whose mean persistence counts
 
 
 def _persistence(series: Numbers) -> float:

@@ -31,7 +31,7 @@ MOST_FIELDS, TESTED_FIELDS = 30, 10
 RANKED_FIELDS, OVERLAPPING_FIELDS = 5, 2
 WHOLE_RATE, DIFFERENT_RATE = 0.01, 0.05
 Flags = npt.NDArray[np.bool_]
-RATE, FEWEST, ROUNDS, NEGLIGIBLE = 0.04, 10, 50, 1e-12
+NEGLIGIBLE = 1e-12  # the part of a volume, or of a root, below which a movement, or a step, is rounding
 
 
 @dataclass(frozen=True)
@@ -235,7 +235,10 @@ def together(p: Numbers) -> float:
     return float(np.min(np.sort(p) * len(p) / np.arange(1, len(p) + 1))) if len(p) else 1.0
 
 
-def discoveries(p: Numbers, tests: int | None = None, rate: float = RATE) -> Flags:
+FALSE_DISCOVERY_RATE = 0.04  # the part that is noise, as expected, of the values that are named
+
+
+def discoveries(p: Numbers, tests: int | None = None, rate: float = FALSE_DISCOVERY_RATE) -> Flags:
     """A mask of the p-values that pass at this false discovery rate; `tests`: number of tests, if more."""
     order = np.argsort(p)
     limits = rate * np.arange(1, len(p) + 1) / max(tests or 0, len(p), 1)
@@ -246,12 +249,15 @@ def discoveries(p: Numbers, tests: int | None = None, rate: float = RATE) -> Fla
     return is_discovery
 
 
+FEWEST_VALUES = 10  # with a variance and a volume, to fit a prior to
+
+
 def _moderate(earlier: Numbers, volume: Numbers, count: float) -> tuple[Numbers, float]:
     """Per value the variance of its usual movement, and how many degrees of freedom it has; the mean square
     of `earlier` has `count`."""
     own = np.mean(earlier**2, axis=1)
     has_both = (own > 0) & (volume > 0)
-    if has_both.sum() < FEWEST:
+    if has_both.sum() < FEWEST_VALUES:
         return own, count
     logs, sizes = np.log(own[has_both]), np.log(volume[has_both])
     slope, level = np.polyfit(sizes, logs, 1) if np.ptp(sizes) > 0 else (0.0, logs.mean())
@@ -272,10 +278,13 @@ def _least(volume: Numbers) -> float:
     return float(above.min()) if len(above) else 1.0
 
 
+NEWTON_STEPS = 50  # of Newton's method, at most; it ends where a step is NEGLIGIBLE
+
+
 def _inverse_trigamma(value: float) -> float:
     """The argument at which the trigamma function has this value, by Newton's method on its reciprocal."""
     root = 0.5 + 1 / value
-    for _ in range(ROUNDS):
+    for _ in range(NEWTON_STEPS):
         trigamma = float(polygamma(1, root))
         step = trigamma * (1 - trigamma / value) / float(polygamma(2, root))
         root += step

@@ -32,7 +32,6 @@ from lib.slicers.formulas import Expression, Field
 
 ENOUGH = 0.67
 MOST_TESTS, MOST_MOVERS, LEAST_SHARE = 30, 5, 0.05
-ALIKE, SAME, FEWEST_ALIKE, NOISE = 0.25, 0.005, 2, 3.0
 
 
 @dataclass(frozen=True)
@@ -126,6 +125,12 @@ class Moves:
     alike: tuple[float, float] | None = None
 
 
+TOLERANCE = 0.25  # the part of the whole change by which a value's may differ and be alike, or a mix move
+LEAST_TOLERANCE = 0.005  # relative changes that differ by no more are alike, however small both are
+FEWEST_ALIKE = 2  # large values, of which can be said that all changed alike
+NOISE_DEVIATIONS = 3.0  # of a value's noise, within which its change is like that of the whole
+
+
 @dataclass(frozen=True)
 class Candidate:
     """A key field with a place per value: contributions, and their standard errors by sampling."""
@@ -186,8 +191,10 @@ class Candidate:
             return None
         with np.errstate(all="ignore"):
             changes = (now[large] - before[large]) / np.abs(before[large])
-            noise = NOISE * spread[large] / self._weight[large]
-        near = np.abs(changes - ratio) <= np.clip(np.nan_to_num(noise), SAME, max(SAME, ALIKE * abs(ratio)))
+            noise = NOISE_DEVIATIONS * spread[large] / self._weight[large]
+        near = np.abs(changes - ratio) <= np.clip(
+            np.nan_to_num(noise), LEAST_TOLERANCE, max(LEAST_TOLERANCE, TOLERANCE * abs(ratio))
+        )
         if not bool(np.all(near & (changes * ratio > 0))):
             return None
         return float(changes.min()), float(changes.max())
@@ -205,7 +212,7 @@ class Candidate:
     def _has_moved_shares(self) -> bool:
         """Whether the mix of a ratio's values is a part of the difference worth naming."""
         mix = self.parts.mix
-        return mix is not None and bool(np.abs(mix).sum() > ALIKE * abs(difference(self.of, self.pair)))
+        return mix is not None and bool(np.abs(mix).sum() > TOLERANCE * abs(difference(self.of, self.pair)))
 
     @property
     def _adds_up(self) -> bool:

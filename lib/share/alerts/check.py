@@ -68,7 +68,7 @@ def _of_view(alert: Alert, view: SavedView, clients: connect.Clients) -> Verdict
         alert.field,
         slicer,
         lambda query: clients.reporting.audience(query, slicer),
-        watched.MOST if alert.rule == "changed" else 0,
+        watched.MOST_WEEKS if alert.rule == "changed" else 0,
     )
     judgment = history.judge(alert.rule, alert.bound)
     value = history.figures[-1].value

@@ -12,7 +12,9 @@ from lib.figures.series import ChartLine, ValueLine
 from lib.slicers.models import DataField
 from lib.ui.charts import theme, time_chart
 
-ACROSS, INSIDE, HEAD, FOOT, GAP = 3, 88, 42, 36, 0.06
+ACROSS = 3  # panels in a row
+PLOT_HEIGHT = 88  # of a panel, in pixels
+TITLE_HEIGHT = 42  # of a panel's name and figure above its plot, in pixels
 OWN_SCALES = "Each chart has its own scale."
 LABEL_LENGTH, SPARE = 24, 0.06
 
@@ -25,12 +27,15 @@ class Panel:
     figure: str
 
 
+DATES_HEIGHT = 36  # of the days below the lowest row, in pixels
+
+
 def figure(panels: Sequence[Panel], field: DataField, numbers: Numbers) -> go.Figure:
     """A chart per value, three in a row, with its name and figure above; the days compared are dotted."""
     down = -(-len(panels) // ACROSS)
-    height = down * (HEAD + INSIDE) + FOOT
+    height = down * (TITLE_HEIGHT + PLOT_HEIGHT) + DATES_HEIGHT
     chart = theme.figure(height, numbers.separators, hovermode="closest", dragmode=False)
-    chart.update_layout(margin={"l": 0, "r": 8, "t": 0, "b": FOOT})
+    chart.update_layout(margin={"l": 0, "r": 8, "t": 0, "b": DATES_HEIGHT})
     labels = theme.shorten([panel.line.label for panel in panels], LABEL_LENGTH)
     for index, panel in enumerate(panels):
         _axes(chart, index, len(panels), panel, field)
@@ -80,12 +85,15 @@ def _scale(panel: Panel, field: DataField) -> list[float]:
     return [least - (spare if least else 0.0), most + (spare if most else 0.0)]
 
 
+GAP = 0.06  # between panels of a row, as a part of the figure's width
+
+
 def _axes(chart: go.Figure, index: int, count: int, panel: Panel, field: DataField) -> None:
     """The panel's place and its scale; days are at the foot of the figure."""
     row, column = divmod(index, ACROSS)
     down = -(-count // ACROSS)
     width = (1 - GAP * (ACROSS - 1)) / ACROSS
-    x, head = column * (width + GAP), HEAD / (HEAD + INSIDE)
+    x, head = column * (width + GAP), TITLE_HEIGHT / (TITLE_HEIGHT + PLOT_HEIGHT)
     top = 1 - (row + head) / down
     name = _number(index)
     is_lowest = index + ACROSS >= count

@@ -15,7 +15,6 @@ from lib.slicers.granularities import GRANULARITIES
 from lib.slicers.models import DataField
 from lib.ui.charts import theme
 
-WIDTH, HEIGHT, EDGE, LEAST_SIDE = 120, 24, 1.5, 0.25
 KEY = "sparkline"
 TIME_HEIGHT, LABEL_SPACE = 168, 96
 SCALE_SPACE, DATES_SPACE = 52, 44
@@ -180,6 +179,12 @@ def draw_sparkline(course: Series, field: DataField, period: Days, numbers: Numb
         return
     with st.container(key=f"{KEY}_{field.name}"):
         st.image(picture(course.values), width="stretch", alt=series.text(course, field, period, numbers))
+
+
+WIDTH = 120  # of a sparkline's viewBox, which is stretched to its column
+HEIGHT = 24  # of it, in the same units
+EDGE = 1.5  # left free on every side, in the same units
+LEAST_SIDE = 0.25  # of the mean, shown above and below it at least
 
 
 def picture(values: np.ndarray) -> str:

@@ -19,8 +19,11 @@ from lib.ui.query import current_focus, saved
 from lib.views import Alert, SavedView
 from lib.wire.errors import TrancheError
 
-MOST, FIGURES, NARROWEST, NARROWEST_FIGURE = 4, 3, 290, 84
+MOST_FIGURES = 3  # of a view: its first data fields
 CARD = "view_figures"
+
+
+NARROWEST_CARD = 290  # pixels; on narrower screens fewer cards stand in a row
 
 
 @st.fragment(parallel=True)
@@ -40,12 +43,15 @@ def draw(context: PageContext) -> None:
         focuses = [(focus.resolve(context, page_state), left_out) for page_state, left_out in states]
         ask.prefetch(context, (figures_query(view_focus) for view_focus, left_out in focuses if not left_out))
         st.subheader("Saved views", anchor=False)
-        with st.grid(len(saved_views), min_column_width=NARROWEST, gap="small"):
+        with st.grid(len(saved_views), min_column_width=NARROWEST_CARD, gap="small"):
             for view, (view_focus, left_out) in zip(saved_views, focuses, strict=True):
                 _card(view, view_focus, left_out, alerts.get(view.id))
         if len(views) > len(saved_views):
             st.caption(f"{len(saved_views)} of {len(views)} views. The others are under Views.")
         current_focus.refine("views")
+
+
+MOST_VIEWS = 4  # that have a card, of all that are saved
 
 
 def first(views: list[SavedView], start: int, alerts: Mapping[int, Alert]) -> list[SavedView]:
@@ -55,12 +61,12 @@ def first(views: list[SavedView], start: int, alerts: Mapping[int, Alert]) -> li
         fires = view.id in alerts and alerts[view.id].state == "firing"
         return not fires, view.id != start, not view.is_mine, -view.changed.timestamp()
 
-    return sorted(views, key=rank)[:MOST]
+    return sorted(views, key=rank)[:MOST_VIEWS]
 
 
 def figures_query(focus: Focus) -> AudienceQuery:
     """The question behind a view's figures, over time: a change is held against what days differ by."""
-    return focus.over_time().model_copy(update={"data_fields": focus.fields[:FIGURES]})
+    return focus.over_time().model_copy(update={"data_fields": focus.fields[:MOST_FIGURES]})
 
 
 def _card(view: SavedView, focus: Focus, left_out: list[str], alert: Alert | None) -> None:
@@ -82,9 +88,12 @@ def _card(view: SavedView, focus: Focus, left_out: list[str], alert: Alert | Non
             st.markdown(f":small[:material/notifications_active: {plain(sentence)}]")
 
 
+NARROWEST_FIGURE = 84  # pixels, of a card's figures side by side
+
+
 def _figures(focus: Focus, answer: Audience) -> None:
     comparisons = compared_answers.fetch_each(focus, figures_query(focus), answer)
-    fields = [focus.slicer.data_field(name) for name in focus.fields[:FIGURES]]
+    fields = [focus.slicer.data_field(name) for name in focus.fields[:MOST_FIGURES]]
     with st.grid(len(fields), min_column_width=NARROWEST_FIGURE, gap="small", wrap=False):
         for field in fields:
             side = replace(focus, field=field)

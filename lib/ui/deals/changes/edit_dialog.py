@@ -47,10 +47,14 @@ from lib.wire.errors import TrancheError
 PLAN = "deals_several"
 MOST = 5_000
 PREFIX = "several_"
-HOW, AMOUNT, NO_END, ZONE, EMPTY, TARGET, MODE, PROBLEM = (
-    f"{PREFIX}{name}"
-    for name in ("how", "amount", "no_end", "zone", "empty", "target", "target_mode", "problem")
-)
+HOW = f"{PREFIX}how"
+AMOUNT = f"{PREFIX}amount"
+NO_END = f"{PREFIX}no_end"
+ZONE = f"{PREFIX}zone"
+EMPTY = f"{PREFIX}empty"
+TARGET = f"{PREFIX}target"
+MODE = f"{PREFIX}target_mode"
+PROBLEM = f"{PREFIX}problem"
 DATES = {START: f"{PREFIX}start", END: f"{PREFIX}end"}
 SET, PERCENT, OWN_ZONE, KEEP = "Set to", "Change by %", "Each package's own", "keep"
 LIMITS = {SET: values.AMOUNT, PERCENT: Limits(least=-100, below=10_001, decimals=4)}

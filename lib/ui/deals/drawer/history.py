@@ -89,10 +89,10 @@ def draw_evidence(
         slicer, insight = deals_context.slicer, deal_report.insight(deals_context)
         around = insight.evidence_days(subject.at)
         if around is None:
-            ready = day_of(subject.at, slicer.timezone) + timedelta(days=Evidence.FEWEST + 1)
+            ready = day_of(subject.at, slicer.timezone) + timedelta(days=Evidence.FEWEST_DAYS + 1)
             st.info(
-                f"There is evidence once the report has {Evidence.FEWEST} complete days after the change, "
-                f"from {numbers.day(ready)} on.",
+                f"There is evidence once the report has {Evidence.FEWEST_DAYS} complete days after the "
+                f"change, from {numbers.day(ready)} on.",
                 icon=":material/hourglass_empty:",
             )
             return
