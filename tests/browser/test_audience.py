@@ -85,7 +85,10 @@ def test_everything_important_without_scrolling(audience: Page) -> None:
 def test_the_editor_of_a_filter(
     audience: Page, week: pd.DataFrame, service: Service, country: Country
 ) -> None:
-    """Four clicks from the bar to a filter; it stays open to exclude, to keep one alone, to paste a list."""
+    """Four clicks from the bar to a filter; it stays open to exclude, to keep one alone, to paste a list.
+
+    Enter takes the only value that is found, typed at any pace; the arrow goes down to those found.
+    """
     audience.get_by_role("button", name="Filter", exact=True).click()
     editor = audience.get_by_test_id("stPopoverBody")
     editor.get_by_role("combobox", name="Field").click()
@@ -99,6 +102,10 @@ def test_the_editor_of_a_filter(
     editor.get_by_role("button", name=f"Leave out {country('US')}").click(force=True)
     expect_asked(audience, "not.geo.country=US")
     editor.get_by_role("searchbox").fill("fra" if service == "embedded" else "FR")
+    editor.get_by_role("searchbox").press("Enter")
+    expect_asked(audience, "is.geo.country=DE~FR")
+    editor.get_by_role("searchbox").press("ArrowDown")
+    expect(editor.get_by_role("button", name=country("FR"), exact=True)).to_be_focused()
     editor.get_by_role("button", name=f"Only {country('FR')}").click(force=True)
     expect_asked(audience, "is.geo.country=FR")
     editor.get_by_text("Paste", exact=True).click()

@@ -11,6 +11,7 @@ function newCard(panel, shown, id) {
   const head = make("header", {}, title, about, find, lines, more)
   const node = make("section", { class: "card", "data-card": id }, head)
   find.addEventListener("input", () => findSoon(panel, id, find))
+  find.addEventListener("keydown", (event) => onFindKey(panel, shown, event))
   more.addEventListener("click", () => act(panel, "open", id))
   return { node, title, about, find, lines, more, message }
 }
@@ -94,6 +95,26 @@ function drawLines(panel, id, button) {
 
 /** The service is asked once nobody has typed for a moment. */
 function findSoon(panel, id, find) {
+  find.isEntered = false
   clearTimeout(find.waiting)
   find.waiting = setTimeout(() => act(panel, "find", id, find.value.trim()), FIND_MILLISECONDS)
+}
+
+/** The arrow goes down to the values; Enter takes the only one that is found, also where it has yet to come. */
+function onFindKey(panel, shown, event) {
+  if (event.key === "ArrowDown") {
+    event.preventDefault()
+    shown.body.querySelector(".row [data-stop]")?.focus()
+  }
+  if (event.key !== "Enter" || event.isComposing) return
+  event.target.isEntered = Boolean(event.target.value.trim())
+  takeFound(panel, shown)
+}
+
+function takeFound(panel, { card, all, body }) {
+  const find = card?.find
+  if (!find?.isEntered || all.card.find !== find.value.trim()) return
+  find.isEntered = false
+  const [cell, ...others] = body.querySelectorAll(".row > .key")
+  if (cell && !others.length) choose(panel, cell, false)
 }

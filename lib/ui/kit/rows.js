@@ -37,6 +37,7 @@ function update(panel, data) {
   panel.root.classList.toggle("cards", data.tables.some((table) => table.card))
   inOrder(panel.root, wanted)
   for (const table of data.tables) drawTable(panel.tables.get(table.id), table)
+  for (const table of data.tables) takeFound(panel, panel.tables.get(table.id))
   showWaiting(panel)
   if (place && panel.root.getRootNode().activeElement !== focused) refocus(panel, focused, place)
 }
