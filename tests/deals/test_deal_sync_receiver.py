@@ -209,6 +209,24 @@ def test_a_deal_that_was_withdrawn_and_deleted_is_archived(
     assert receiver.lines[deal["deal_id"]].status == "archived"
 
 
+@pytest.mark.parametrize("is_up", [True, False], ids=["to the later seat", "to the earlier seat"])
+def test_a_deal_that_moves_between_seats_of_a_dsp_stays_active(
+    manager: Caller, there: World, receiver: ReceivingSystem, push: Push, is_up: bool
+) -> None:
+    """The DSP is told the new seat alone: archived for the old one, a deal with this id would have ended."""
+    first, second = sorted((there.ada, there.bob), reverse=not is_up)
+    deal = sold(manager, first, 1.2)
+    push.look(NOW)
+    manager.change("demand_deals", deal["id"], seat={"id": second})
+    push.look(NOW)
+    assert receiver.lines[deal["deal_id"]].status == "active"
+    assert receiver.posts == [deal["deal_id"]] * 2
+    assert receiver.refusals == []
+    manager.remove("demand_deals", deal["id"])
+    push.look(NOW)
+    assert receiver.lines[deal["deal_id"]].status == "archived"
+
+
 def test_a_seat_that_loses_its_id_pauses_its_deals(
     manager: Caller, there: World, receiver: ReceivingSystem, push: Push
 ) -> None:

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 import httpx
 from pydantic import SecretStr
-from sqlalchemy import Engine, Select, and_, exists, literal, or_, select, union_all, update
+from sqlalchemy import Engine, Select, Update, and_, exists, literal, or_, select, union_all, update
 
 from lib import database
 from lib.database import Instant
@@ -50,7 +50,7 @@ ALL_EVERY, ASKED_EVERY = timedelta(hours=1), timedelta(minutes=15)
 OVERLAP = timedelta(minutes=2)
 """How long a transaction may last: a change has the time at which it began."""
 COMPLETE = BUYER_STATUS.index("complete")
-_SYNC, _DEALS = t.synced_deals.c, t.demand_deals.c
+_SYNC, _DEALS, _SEATS = t.synced_deals.c, t.demand_deals.c, t.seats.alias("other_seats").c
 Answer = tuple[str, httpx.Response | None]
 Result = TypeVar("Result")
 
@@ -138,13 +138,15 @@ class Push:
                 at = None if row is None else row.due
                 # Its time has come, or was set before the clock was set back: no pause is that long.
                 is_due = at is not None and (at <= now or at > now + PAUSES[-1])
-                if row is None or row.document != deal.document or is_due:
+                if row is None or row.document != deal.document or row.is_archived != deal.is_gone or is_due:
                     due.append((deal, 0 if row is None else row.attempts))
                 else:
                     same.append(deal)
             changed_from = {"changed_from": now - OVERLAP}
             sync_state.write(work, same, changed_from)
             sync_state.write(work, [deal for deal, _ in due], changed_from | {"due": now})
+            present = [deal.deal_id for deal, _ in due if not deal.is_gone]
+            work.connection.execute(_end_at_other_seats(self._dsp, present))
             last = (pairs[-1].deal_id, pairs[-1].seat_id) if len(pairs) == BATCH_SIZE else None
             return due, last
 
@@ -291,11 +293,25 @@ def _candidates(dsp: int, now: datetime, is_all: bool, after: tuple[str, int]) -
         has_new_package.correlate(t.demand_deals, t.synced_deals),
     )
     present = present_deals().where(t.seats.c.dsp_id == dsp, is_new)
+    # A deal at another seat of the DSP is told there: archived for this one, it would end at the DSP.
+    is_elsewhere = exists().where(
+        _DEALS.deal_id == _SYNC.deal_id, _DEALS.deal_sync, _SEATS.id == _DEALS.seat_id, _SEATS.dsp_id == dsp,
+        _SEATS.external_id.is_not(None),
+    )  # fmt: skip
     removals = (
         removed_deals()
         .join(t.seats, t.seats.c.id == _SYNC.seat_id)
         .where(t.seats.c.dsp_id == dsp, or_(~_SYNC.is_archived, _SYNC.due.is_not(None)))
+        .where(~is_elsewhere.correlate(t.synced_deals))
     )
     pairs = union_all(present, removals).subquery().c
     is_later = or_(pairs.deal_id > after[0], and_(pairs.deal_id == after[0], pairs.seat_id > after[1]))
     return select(*pairs).where(is_later).order_by(pairs.deal_id, pairs.seat_id).limit(BATCH_SIZE)
+
+
+def _end_at_other_seats(dsp: int, deals: Sequence[str]) -> Update:
+    """Deals that are at another seat of the DSP by now aren't to be archived for the seat they were at."""
+    seats = select(t.seats.c.id).where(t.seats.c.dsp_id == dsp)
+    has_deal = exists().where(_DEALS.deal_id == _SYNC.deal_id, _DEALS.seat_id == _SYNC.seat_id)
+    rows = update(t.synced_deals).where(_SYNC.deal_id.in_(deals), _SYNC.seat_id.in_(seats), ~has_deal)
+    return rows.values(is_archived=True, due=None)
