@@ -195,6 +195,39 @@ def test_a_filter_that_was_stored_by_name_alone_has_its_meaning(
     assert "Country has other values in other: the board&#39;s filter on it does not apply here." in second
 
 
+def test_a_filter_has_its_meaning_where_the_slicer_that_named_it_is_not_seen(
+    signed_in: Desk, kept: Keeper, week: pd.DataFrame
+) -> None:
+    """Where the reader may see none of the slicers that have a field of that name, a filter is about the
+    field that means the same."""
+    board = make(kept, ("headline", 4, ""), params={"is.user.country": "US"})
+    in_us = week[week[COUNTRY] == "US"]["imps"].sum()
+    desk = signed_in("viewer", board=str(board.id))
+    assert f"Impressions {in_us:,.0f}" in cells(desk)[0]
+    assert any("Country is United States" in text.value.replace("\\", "") for text in desk.caption)
+
+
+def test_a_leaderboard_of_the_filtered_field_says_that_it_has_all_values(
+    signed_in: Desk, kept: Keeper, week: pd.DataFrame
+) -> None:
+    """It ranks all countries, and says that the filter on them does not apply; another is of those rows."""
+    board = make(
+        kept,
+        ("leaderboard", 2, f"cards={COUNTRY}"),
+        ("leaderboard", 2, f"cards={CAMPAIGN}"),
+        params={f"is.{COUNTRY}": "US"},
+    )
+    desk = signed_in(board=str(board.id))
+    countries, campaigns = cells(desk)
+    for total in week.groupby(COUNTRY)["imps"].sum().nlargest(3):
+        assert f"{total:,.0f}" in countries
+    assert "It ranks all values of Country: the filter on it does not apply here." in countries
+    in_us = week[week[COUNTRY] == "US"].groupby(CAMPAIGN)["imps"].sum()
+    assert f"{in_us.max():,.0f}" in campaigns and "does not apply" not in campaigns
+    captions = [text.value.replace("\\", "") for text in desk.caption]
+    assert sum("Country is United States" in text for text in captions) == 1
+
+
 def test_days_are_chosen_and_stored(signed_in: Desk, kept: Keeper) -> None:
     """A choice changes the address at once, and the board for everybody when it is saved."""
     board = make(kept, ("headline", 4, ""))

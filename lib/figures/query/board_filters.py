@@ -33,7 +33,10 @@ def for_slicer(
         filter_, lack = links.read_filter(match, text), f"{context.slicer_name} has no {title}"
         codes = None
         if name in _keys(context):
-            codes = _codes(filter_, name, origin, context, view_params)
+            # Named by a slicer that the reader may not see: there are no labels to compare.
+            codes = (
+                filter_.value if origin is context else _codes(filter_, name, origin, context, view_params)
+            )
             lack = f"{title} has other values in {context.slicer_name}"
         if codes is None:
             sentences.append(f"{lack}: the board's filter on it does not apply here.")

@@ -8,6 +8,7 @@ from lib.figures import numbers
 from lib.figures.query import filters, state, values
 from lib.figures.query.focus import Focus
 from lib.reporting.links import join_texts, split_texts
+from lib.reporting.models import AudienceQuery
 from lib.serving.front.overview_route import OverviewRequest
 from lib.share.documents.question import (
     Params,
@@ -59,9 +60,16 @@ def block(
     sentences: Sequence[str],
 ) -> snapshots.Block:
     """A cell of a board from the answer to its request; `sentences` say which of its filters do not apply."""
+    query = focus.query
+    if item.part == "leaderboard" and focus.cards:
+        key = focus.cards[0].name
+        query = query.model_copy(update={"filters": filters.other_filters(query, key)})
+        if query != focus.query:
+            name = filters.field(key, focus.slicer)
+            sentences = [*sentences, f"It ranks all values of {name}: the filter on it does not apply here."]
     frame = snapshots.Block(
         straight(item.title or title(item, copy, focus)),
-        straight(" · ".join(_about(item, focus))),
+        straight(" · ".join(_about(item, focus, query))),
         item.width,
         address,
         notes=(*map(straight, sentences), *_left_out(focus, item)),
@@ -89,8 +97,8 @@ def title(item: BoardItem, copy: BoardCopy, focus: Focus) -> str:
     return f"{sentence} · {item.slicer}" if len(copy.slicers) > 1 else sentence
 
 
-def _about(item: BoardItem, focus: Focus) -> Iterator[str]:
-    """Which view, which days, of which clock, compared with which, and which rows."""
+def _about(item: BoardItem, focus: Focus, query: AudienceQuery) -> Iterator[str]:
+    """Which view, which days, of which clock, compared with which, and which rows: those of the query."""
     yield item.name
     yield numbers.days(*focus.period)
     if focus.query.timezone is not None:
@@ -98,8 +106,8 @@ def _about(item: BoardItem, focus: Focus) -> Iterator[str]:
     against = [numbers.days(*other.comparison.before) for other in focus.comparisons if other.comparison]
     if against:
         yield f"vs {' and '.join(against)}"
-    descriptions = values.of_filters(focus.context, focus.query)
-    yield from filters.sentences(focus.query, focus.slicer, descriptions, filters.MOST_NAMES)
+    descriptions = values.of_filters(focus.context, query)
+    yield from filters.sentences(query, focus.slicer, descriptions, filters.MOST_NAMES)
     if focus.slicer.restrictions:
         yield f"only rows where {filters.restrictions(focus.slicer)}"
 

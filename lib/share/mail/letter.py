@@ -123,7 +123,10 @@ def message(
     mail.set_content("\n\n".join(filter(None, map(_as_text, parts))) + "\n")
     pictures = [(part, make_msgid(domain="tranche.invalid")) for part in parts if isinstance(part, Picture)]
     names = iter([name for _, name in pictures])
-    blocks = "".join(f'<tr><td style="padding:6px 0">{_as_html(part, names)}</td></tr>' for part in parts)
+    blocks = "".join(
+        f'<tr><td style="padding:6px 0;word-break:break-word">{_as_html(part, names)}</td></tr>'
+        for part in parts
+    )
     mail.add_alternative(
         f"{HEAD}<title>{_html(letter.subject)}</title></head>"
         f'<body style="margin:0;padding:16px;font-family:{FONT};font-size:15px;line-height:1.45">'
@@ -210,7 +213,7 @@ def _row(row: FigureRow) -> str:
     style = f"{SMALL};color:{COLORS[row.tone]}{dim}"
     remark = f'<br><span style="{style}">{_html(row.remark)}</span>' if row.remark else ""
     value = f'<span style="font-weight:600;white-space:nowrap">{_html(row.value)}</span>'
-    label, cell = f"padding:7px 8px 7px 0;{LINE};word-break:break-word", f"padding:7px 0;{LINE}"
+    label, cell = f"padding:7px 8px 7px 0;{LINE}", f"padding:7px 0;{LINE}"
     return (
         f'<tr><td valign="top" style="{label}">{_html(row.label)}</td>'
         f'<td valign="top" align="right" style="{cell}">{value}{remark}</td></tr>'
