@@ -126,6 +126,20 @@ CLAUSE = re.compile(r"(?:^|[.;:]\s+)`([a-z_][a-z0-9_]*)`(?=,? [a-z]|:)")
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
+def test_no_field_bounds_what_is_pasted() -> None:
+    """No field has `max_chars`: Streamlit's client drops a paste that is longer whole, without a word.
+
+    The store refuses the text with a sentence, and the form keeps it (tests/ui/test_too_long.py).
+    """
+    bounded = [
+        f"{path.relative_to(ROOT)}:{node.value.lineno}"
+        for path, tree in _trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.keyword) and node.arg == "max_chars"
+    ]
+    assert not bounded, "\n".join(bounded)
+
+
 def test_docstrings_name_what_is_there() -> None:
     """A clause of a docstring that begins with a name in backticks is about a parameter or another name.
 

@@ -177,7 +177,7 @@ class PackageNotes(DatabaseScope):
         for name, longest in (("owner", LONGEST_OWNER), ("note", LONGEST_NOTE)):
             value = getattr(new_note, name)
             if len(value) > longest:
-                wrong[name] = [f"At most {longest:,} characters."]
+                wrong[name] = [f"At most {longest:,} characters; this has {len(value):,}."]
             elif sentence := text.fault(re.sub(r"[\n\t\r]", " ", value)):
                 wrong[name] = [f"This {sentence}."]
         if wrong:

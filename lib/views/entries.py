@@ -277,16 +277,19 @@ class OwnMetrics(SlicerEntries[OwnMetric]):
             raise AccessError(NO_SHARING)
 
 
+def checked_unit(unit: str) -> str:
+    """The unit in one line, empty for none; BadRequest for one that is too long."""
+    return line(unit, "The unit", LONGEST_UNIT) if unit.strip() else ""
+
+
 def _metric_values(name: str, formula: str, unit: str, digits: int, is_shared: bool) -> dict[str, Any]:
     """The values to store; BadRequest for what is missing, too long or out of range."""
     if not 0 <= digits <= MOST_DIGITS:
         raise BadRequest(f"A metric has 0 to {MOST_DIGITS} digits")
-    if len(unit.strip()) > LONGEST_UNIT:
-        raise BadRequest(f"The unit is too long: {LONGEST_UNIT} characters at most")
     return {
         "name": checked_name(name),
         "formula": line(formula, "The formula", LONGEST_FORMULA),
-        "unit": unit.strip(),
+        "unit": checked_unit(unit),
         "digits": digits,
         "is_shared": is_shared,
     }

@@ -27,7 +27,7 @@ from lib.views.entries import Scope
 from lib.views.models import checked_name, fitting
 from lib.views.tables import share_links
 from lib.wire.errors import AccessError, BadRequest, StoreUnwritable
-from lib.wire.text import is_mailable
+from lib.wire.text import LONGEST_EMAIL, is_mailable, line
 
 MOST, MOST_ORIGINS = 200, 10
 MOST_WRONG_CODES = 10
@@ -132,6 +132,7 @@ class ShareLinks:
         origins = check_origins(origins)
         if not timedelta() < lifetime <= LONGEST:
             raise BadRequest(f"A share link works for up to {LONGEST.days} days")
+        recipient = recipient and line(recipient, "The address", LONGEST_EMAIL)
         if recipient and not is_mailable(recipient):
             raise BadRequest(f"'{recipient[:100]}' is not an e-mail address that mail can be sent to")
         if recipient and origins:

@@ -143,12 +143,19 @@ def test_a_text_and_its_place_are_on_the_shared_page(
     desk: BoardDesk, page: Page, visitor: Visitor, week: pd.DataFrame
 ) -> None:
     """A heading typed here and moved to the top is there for whoever has the share link, as it was typed,
-    before the figures of the rows; nothing of it is an element, and nothing else is loaded."""
+    before the figures of the rows; nothing of it is an element, and nothing else is loaded. A pasted text that
+    is too long is refused with the number of its letters, and stays."""
     board = desk.board()
     tiles = arrange(page, desk, board)
+    add = page.locator(f"[class*=st-key-FormSubmitter-board_{board.id}_add_text] button")
+    page.get_by_role("textbox", name="or a text").focus()
+    page.keyboard.insert_text("w" * 600)
+    add.click()
+    expect(page.get_by_text("The text is too long: 600 characters, 300 at most.").first).to_be_visible()
+    expect(page.get_by_role("textbox", name="or a text")).to_have_value("w" * 600)
     page.get_by_role("textbox", name="Add a heading").fill("Pacing <b>first</b>")
     page.get_by_role("textbox", name="or a text").fill("See [prices](http://x.example)")
-    page.locator(f"[class*=st-key-FormSubmitter-board_{board.id}_add_text] button").click()
+    add.click()
     expect(tiles).to_have_count(4)
     tiles.nth(3).locator(".handle").press("Home")
     expect(tiles.first).to_contain_text("Pacing <b>first</b>")

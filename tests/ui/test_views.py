@@ -127,13 +127,19 @@ def test_views_of_others(signed_in: Desk, kept: Keeper) -> None:
 
 
 def test_a_name_that_is_taken(signed_in: Desk, kept: Keeper) -> None:
-    """What the store refuses is said in the popover, and nothing is saved."""
+    """What the store refuses is said in the popover, and stays typed; once it is saved, the form is empty."""
     kept("manager").views.save("demo", "delivery", "Weekly", {"start": "-14d"})
     desk = signed_in()
     desk.text_input(key="view_name").set_value("weekly")
+    desk.checkbox(key="view_share").check()
     VIEWS.submit(desk, "Save view")
     assert len(kept("manager").views.of("demo", "delivery")) == 1
     assert ["already" in error.value for error in desk.error] == [True]
+    assert (desk.text_input(key="view_name").value, desk.checkbox(key="view_share").value) == ("weekly", True)
+    desk.text_input(key="view_name").set_value("Weekly too")
+    VIEWS.submit(desk, "Save view")
+    assert [view.is_shared for view in kept("manager").views.of("demo", "delivery")] == [False, True]
+    assert (desk.text_input(key="view_name").value, desk.checkbox(key="view_share").value) == ("", False)
 
 
 def test_what_no_longer_fits_is_named(signed_in: Desk, kept: Keeper) -> None:

@@ -45,7 +45,7 @@ def draw_token_form(context: PageContext, access: Access, settings: Settings) ->
         st.caption("You have no permission for deals, so you can't create a token for them.")
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input("What it is for", key=NAME, placeholder="Nightly report", max_chars=200, width=260)
+        st.text_input("What it is for", key=NAME, placeholder="Nightly report", width=260)
         st.selectbox("Service", services, format_func=SERVICES.__getitem__, key=SERVICE, width=140)
         names = list(LIFETIMES)
         st.selectbox("Expires after", names, names.index(USUAL), key=EXPIRY, width=130)

@@ -1,6 +1,7 @@
 """Own metrics: a list beside the headline's figures, and a dialog that checks a formula while it is typed."""
 
 from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
@@ -14,8 +15,8 @@ from lib.slicers.models import OwnField
 from lib.ui.kit import problems
 from lib.ui.kit.markdown import plain
 from lib.ui.query import bar, history
-from lib.views import LONGEST_NAME, OwnMetric
-from lib.views.entries import LONGEST_FORMULA, LONGEST_UNIT, MANAGERS, MOST_DIGITS
+from lib.views import OwnMetric
+from lib.views.entries import MANAGERS, MOST_DIGITS, checked_unit
 from lib.wire.errors import TrancheError
 
 DRAFT, NEW = "own.draft", 0
@@ -78,8 +79,8 @@ def _close() -> None:
 
 
 def _dialog(context: RequestContext, metric: OwnMetric | None) -> None:
-    name = st.text_input("Name", max_chars=LONGEST_NAME, key=NAME) or ""
-    formula = st.text_input("Formula", max_chars=LONGEST_FORMULA, key=FORMULA, help=HELP, live=True) or ""
+    name = st.text_input("Name", key=NAME) or ""
+    formula = st.text_input("Formula", key=FORMULA, help=HELP, live=True) or ""
     own = {field.name for field in context.slicer.own_fields}
     st.selectbox(
         "Add a data field to the formula",
@@ -88,7 +89,7 @@ def _dialog(context: RequestContext, metric: OwnMetric | None) -> None:
         on_change=_insert,
     )  # fmt: skip
     with st.container(horizontal=True):
-        unit = st.text_input("Unit", max_chars=LONGEST_UNIT, key=UNIT, placeholder="$ or %") or ""
+        unit = st.text_input("Unit", key=UNIT, placeholder="$ or %") or ""
         digits = st.number_input("Digits", 0, MOST_DIGITS, key=DIGITS)
     shares = st.checkbox(
         "Share it with everybody who may see this slicer",
@@ -97,6 +98,7 @@ def _dialog(context: RequestContext, metric: OwnMetric | None) -> None:
         help="Managers and administrators share metrics, and change shared ones.",
     )
     problem = own_metrics.problem(formula, context.slicer) if formula.strip() else ""
+    problem = problem or problems.attempt(partial(checked_unit, unit))[1]
     if problem:
         st.error(plain(problem), icon=":material/error:")
     elif formula.strip():

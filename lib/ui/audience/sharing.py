@@ -78,7 +78,7 @@ def draw_form(
         return
     st.caption("A share link opens these figures, and nothing else, without an account. Access lists yours.")
     with st.form(f"share_link{whose}", border=False):
-        st.text_input("Title", title, max_chars=100, key=f"share_link_name{whose}")
+        st.text_input("Title", title, key=f"share_link_name{whose}")
         with st.container(horizontal=True):
             st.selectbox("Works for", [*share.LIFETIMES], 1, key=f"share_link_lifetime{whose}", width=120)
             st.selectbox("Shows", list(choices), key=f"share_link_days{whose}", width=270)

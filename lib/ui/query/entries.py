@@ -14,7 +14,7 @@ from lib.figures import numbers
 from lib.figures.context import RequestContext
 from lib.ui.kit import problems, widgets
 from lib.ui.kit.markdown import plain
-from lib.views import LONGEST_NAME, Board, DealEntry, NamedEntries, SavedView
+from lib.views import Board, DealEntry, NamedEntries, SavedView
 
 LONGEST_LABEL = 28
 REMOTE = "Kept by Tranche; the deals service does not have them."
@@ -149,16 +149,18 @@ def head(shelf: EntryShelf, entry: SavedEntry) -> None:
 
 
 def new(shelf: EntryShelf, label: str, save: Callable[[str, bool], object]) -> None:
-    """Draw the form that keeps something under a name; `save` gets name and sharing."""
+    """Draw the form that keeps something under a name; `save` gets name and sharing. Saved, it is empty."""
+    state, name, share = st.session_state, shelf.state("name"), shelf.state("share")
 
-    def add() -> None:
-        name, is_shared = (st.session_state.get(shelf.state(part)) for part in ("name", "share"))
-        shelf.attempt(lambda: save(name or "", bool(is_shared)))
+    def store() -> None:
+        save(state[name] or "", state[share])
+        state[name], state[share] = "", False
 
-    with st.form(shelf.state("new"), border=False, clear_on_submit=True):
-        st.text_input(label, key=shelf.state("name"), max_chars=LONGEST_NAME, placeholder="Name")
-        st.checkbox(plain(shelf.sharing), key=shelf.state("share"))
-        st.form_submit_button(plain(f"Save {shelf.singular}"), type="primary", on_click=add)
+    with st.form(shelf.state("new"), border=False):
+        st.text_input(label, key=name, placeholder="Name")
+        st.checkbox(plain(shelf.sharing), key=share)
+        label, act = plain(f"Save {shelf.singular}"), partial(shelf.attempt, store)
+        st.form_submit_button(label, type="primary", on_click=act)
 
 
 def edit(context: RequestContext, shelf: EntryShelf, entry: SavedEntry) -> None:
@@ -170,7 +172,7 @@ def edit(context: RequestContext, shelf: EntryShelf, entry: SavedEntry) -> None:
         shelf.attempt(lambda: shelf.store(context).rename(entry.id, title, is_shared))
 
     with st.form(shelf.state("change"), border=False):
-        st.text_input("Name", entry.name, key=name_key, max_chars=LONGEST_NAME)
+        st.text_input("Name", entry.name, key=name_key)
         st.checkbox(plain(shelf.sharing), entry.is_shared, key=share_key)
         st.form_submit_button("Save changes", on_click=change)
 

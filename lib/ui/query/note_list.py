@@ -16,7 +16,7 @@ from lib.figures.context import RequestContext
 from lib.ui.kit import problems, widgets
 from lib.ui.kit.markdown import plain
 from lib.ui.query import mail
-from lib.views import LONGEST_NOTE, Note
+from lib.views import Note
 
 CHANGES = "notes_changes"
 Result = TypeVar("Result")
@@ -116,9 +116,7 @@ def _form(context: RequestContext, place: NotePlace, note: Note | None) -> None:
             keys = [f"{place.key}_note_day_{number}"]
             st.session_state.setdefault(keys[0], place.day if note is None else note.day)
             st.date_input("Date", format="YYYY-MM-DD", key=keys[0], required=True, width=160)
-        st.text_input(
-            place.label, key=text_key, max_chars=LONGEST_NOTE, placeholder=place.placeholder, width="stretch",
-        )  # fmt: skip
+        st.text_input(place.label, key=text_key, placeholder=place.placeholder, width="stretch")
         st.form_submit_button(
             f"Add {place.noun}" if note is None else f"Save {place.noun}", type="primary", on_click=_write,
             args=(context, place, note, text_key, *keys),

@@ -11,7 +11,6 @@ from lib.settings import Settings
 from lib.ui.kit.frame import PageContext
 from lib.ui.query import current_focus, history
 from lib.views.share_links import LONGEST, USUAL
-from lib.wire.text import LONGEST_EMAIL
 
 WIDTH = 460
 LIFETIMES = {"7 days": 7, "30 days": USUAL.days, "90 days": 90, "1 year": LONGEST.days - 1}
@@ -60,7 +59,7 @@ def draw_recipient(key: str) -> None:
     """Draw the field for the one address that a share link is for; nothing where no mail can be sent."""
     if Settings.current().mail.smtp_host:
         st.text_input(
-            "Only for", key=key, max_chars=LONGEST_EMAIL, autocomplete="off",
+            "Only for", key=key, autocomplete="off",
             placeholder="An e-mail address; a code is sent there",
         )  # fmt: skip
 

@@ -18,7 +18,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import entries
 from lib.ui.query.board_addition import PART_NAMES, USUAL_WIDTHS
-from lib.views import COLUMNS, LONGEST_NAME, LONGEST_NOTE, Board, BoardCell
+from lib.views import COLUMNS, Board, BoardCell
 from lib.views.board_copies import BoardItem
 
 ARRANGING = "board_arranging"
@@ -113,14 +113,9 @@ def draw_cell_controls(context: PageContext, board: Board, item: BoardItem, titl
                 f"Leaderboard of {name}", options, options.index(cell.card),
                 format_func=lambda card: card or FIRST_CARD, width=160, **storing("card"),
             )  # fmt: skip
-        st.text_input(
-            f"Title of {name}", cell.title, placeholder="Title", max_chars=LONGEST_NAME, width=160,
-            **storing("title"),
-        )  # fmt: skip
+        st.text_input(f"Title of {name}", cell.title, placeholder="Title", width=160, **storing("title"))
         if cell.part == "text":
-            st.text_input(
-                f"Text of {name}", cell.text, placeholder="Text", max_chars=LONGEST_NOTE, **storing("text")
-            )
+            st.text_input(f"Text of {name}", cell.text, placeholder="Text", **storing("text"))
         others = [*board.cells[:index], *board.cells[index + 1 :]]
         remove = partial(_store, context, board, lambda: others)
         widgets.icon_button(f"Remove: {name}", "close", f"{prefix}_close", remove, "Remove")
@@ -144,8 +139,8 @@ def draw_addition(context: PageContext, board: Board) -> None:
                 "Add", icon=":material/add:", type="primary", on_click=_add, args=(context, board)
             )
     with st.form(f"{name}_add_text", border=True), row():
-        st.text_input("Add a heading", key=f"{name}_heading_{count}", max_chars=LONGEST_NAME, width=260)
-        st.text_input("or a text", key=f"{name}_text_{count}", max_chars=LONGEST_NOTE)
+        st.text_input("Add a heading", key=f"{name}_heading_{count}", width=260)
+        st.text_input("or a text", key=f"{name}_text_{count}")
         st.form_submit_button("Add", icon=":material/add:", on_click=_add_text, args=(context, board))
 
 

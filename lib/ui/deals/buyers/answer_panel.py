@@ -8,7 +8,7 @@ from typing import ClassVar
 import streamlit as st
 
 from lib.deals.models import GUARANTEED, DemandDeal, PackageOrDeal, SupplyPackage
-from lib.deals.negotiation import LONGEST_WORD, Act, Negotiation, OfferTerms, Round, check_word
+from lib.deals.negotiation import Act, Negotiation, OfferTerms, Round, check_word
 from lib.figures.deals import field_text, negotiation_text
 from lib.ui.deals import catalog
 from lib.ui.deals.buyers import answers
@@ -22,7 +22,7 @@ from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import draw_problem
-from lib.wire.errors import TrancheError
+from lib.wire.errors import BadRequest, TrancheError
 
 PREFIX, PROBLEM = "answer_{}_", "answer_problem"
 WORD, PRICE, UNITS, FIRST, LAST = "word", "price", "units", "first", "last"
@@ -162,7 +162,7 @@ def _draw_form(context: PageContext, deal: DemandDeal, negotiation: Negotiation,
     if negotiation.terms.first_day is not None:
         for name, title in ((FIRST, "First day"), (LAST, "Last day")):
             st.date_input(title, None, key=f"{prefix}{name}", format="YYYY-MM-DD")
-    st.text_input("Word to the buyer", key=f"{prefix}{WORD}", max_chars=LONGEST_WORD)
+    st.text_input("Word to the buyer", key=f"{prefix}{WORD}")
     if failure := st.session_state.get(f"{prefix}fault"):
         beside([failure])
     confirmations.confirm(_points(context, negotiation, prefix), f"{prefix}back_")
@@ -202,13 +202,14 @@ def _send(context: PageContext, deal: DemandDeal, negotiation: Negotiation, pref
     state.pop(f"{prefix}fault", None)
     try:
         terms = _typed_terms(negotiation, prefix)
-    except ValueError as error:
-        state[f"{prefix}fault"] = str(error)
+        word = check_word(state.get(f"{prefix}{WORD}") or "")
+    except (ValueError, BadRequest) as error:
+        state[f"{prefix}fault"] = f"{str(error).rstrip('.')}."
         return
     if not confirmations.is_confirmed(_points(context, negotiation, prefix), f"{prefix}back_"):
         state[f"{prefix}fault"] = "Not sent: confirm this first."
         return
-    if _answer(context, deal, negotiation, "proposes", terms, state.get(f"{prefix}{WORD}") or ""):
+    if _answer(context, deal, negotiation, "proposes", terms, word):
         for name in (WORD, PRICE, UNITS, FIRST, LAST):
             state.pop(f"{prefix}{name}", None)
         state[f"{prefix}back"] = False
@@ -226,7 +227,7 @@ def _answer(
     if not context.now().deals.writes:
         return False
     try:
-        answer = Round("house", act, terms, context.person.username, check_word(word))
+        answer = Round("house", act, terms, context.person.username, word)
         context.clients.negotiations.add(deal, negotiation.terms, answer, negotiation.mark)
     except TrancheError as error:
         st.session_state[PROBLEM] = f"{error.sentence} Nothing was sent; what you typed is kept."

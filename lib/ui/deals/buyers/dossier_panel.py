@@ -69,9 +69,7 @@ def draw_share(context: PageContext, deal: DemandDeal) -> None:
         if lines:
             st.caption("\n".join([LINKS_TITLE, "", *lines]))
         with st.form(f"dossier_form_{number}", border=False):
-            st.text_input(
-                "Title", (deal.name or f"Deal {number}")[:100], max_chars=100, key=TITLE.format(number)
-            )
+            st.text_input("Title", (deal.name or f"Deal {number}")[:100], key=TITLE.format(number))
             st.selectbox("Works for", [*share.LIFETIMES], 1, key=LIFETIME.format(number), width=160)
             share.draw_recipient(RECIPIENT.format(number))
             st.form_submit_button(

@@ -9,7 +9,7 @@ import streamlit as st
 from lib.deals.fields import TERMS
 from lib.deals.models import PackageOrDeal, SupplyPackage, Targeting
 from lib.deals.package_records import PackageQuestion
-from lib.deals.proposals.models import LONGEST_REASON, Proposal
+from lib.deals.proposals.models import Proposal
 from lib.deals.proposals.writers import ClientWriter
 from lib.figures.deals import deal_report
 from lib.ui.deals import catalog
@@ -36,7 +36,7 @@ def draw(
 ) -> None:
     """Draw the reason and the button that proposes what the form of this prefix has."""
     st.text_area(
-        "Reason", key=REASON.format(prefix), max_chars=LONGEST_REASON, height=80,
+        "Reason", key=REASON.format(prefix), height=80,
         help="What you have seen, and what the change is to do. Whoever decides reads it first",
     )  # fmt: skip
     if failure := st.session_state.get(PROBLEM.format(prefix)):

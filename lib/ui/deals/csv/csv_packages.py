@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from lib.deals import fields
 from lib.deals.client import Deals
 from lib.deals.fields import SUPPLY
-from lib.deals.models import LONGEST_NAME, Seat, SupplyPackage, Targeting
+from lib.deals.models import Seat, SupplyPackage, Targeting
 from lib.deals.moments import Zone
 from lib.deals.targeting.kinds import KINDS, TargetingKind
 from lib.slicers import zones
@@ -130,8 +130,6 @@ def _package(row: CsvRow, lists: ListNames, faults: list[str]) -> SupplyPackage:
     draft_faults = draft.faults()
     faults += [f"{fields.BY_NAME[str(path[0])].column} is empty." for path in draft_faults.missing]
     faults += [f"{fields.BY_NAME[str(path[0])].column}: {text}" for path, text in draft_faults.wrong.items()]
-    if len(draft["name"]) > LONGEST_NAME:
-        faults.append(f"Name: at most {LONGEST_NAME} characters.")
     return draft.package()
 
 

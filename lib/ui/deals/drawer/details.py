@@ -9,7 +9,7 @@ import streamlit as st
 
 from lib.deals import fields
 from lib.deals.models import BuyerSeat, DemandDeal, PackageOrDeal, Resource, SupplyPackage
-from lib.deals.package_records import LONGEST_NOTE, LONGEST_OWNER, PackageNote
+from lib.deals.package_records import PackageNote
 from lib.figures.deals import deal_report, field_text, targeting_text
 from lib.figures.deals.deal_names import dsp_of, seat_of
 from lib.figures.deals.field_text import amount
@@ -158,8 +158,8 @@ def _note_form(context: PageContext, number: int, old_note: PackageNote) -> None
     if BEFORE.format(number) not in state:
         state[BEFORE.format(number)], state[owner], state[note] = old_note, old_note.owner, old_note.note
     with st.form(f"note_form_{number}", border=False):
-        st.text_input("Owner", key=owner, max_chars=LONGEST_OWNER, placeholder="Who looks after this package")
-        st.text_area("Note", key=note, max_chars=LONGEST_NOTE)
+        st.text_input("Owner", key=owner, placeholder="Who looks after this package")
+        st.text_area("Note", key=note)
         st.caption(REMOTE if context.clients.deals_address else OWN)
         st.form_submit_button("Save", type="primary", on_click=save_note, args=(context, number))
     if failure := state.get(NOTE_PROBLEM):

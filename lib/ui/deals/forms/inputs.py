@@ -112,9 +112,15 @@ def fault(name: str, content: Any, zone: tzinfo = UTC) -> str:
         return times.fault(content or "", zone)
     if kind is fields.EMAIL and (content or "").strip():
         return "" if texts.is_email(content.strip()) else NO_EMAIL
-    if kind in fields.TEXTS and (sentence := texts.fault(content or "")):
+    return _text_fault((content or "").strip()) if kind in fields.TEXTS else ""
+
+
+def _text_fault(text: str) -> str:
+    """What is wrong with a text in one line, as `fault` says it."""
+    if sentence := texts.fault(text):
         return f"This {sentence}."
-    return ""
+    is_long = len(text) > LONGEST_NAME
+    return f"At most {LONGEST_NAME} characters; this has {len(text):,}." if is_long else ""
 
 
 def rule_terms(name: str) -> set[str]:
@@ -195,10 +201,8 @@ def _from_cell(kind: FieldKind, text: str, choices: Mapping[Any, str] | None) ->
         raise ValueError(f"write one of {names}." if names else "this service has none.")
     if kind is fields.EMAIL and not texts.is_email(text):
         raise ValueError(NO_EMAIL)
-    if sentence := texts.fault(text):
-        raise ValueError(f"This {sentence}.")
-    if len(text) > LONGEST_NAME:
-        raise ValueError(f"at most {LONGEST_NAME} characters.")
+    if sentence := _text_fault(text):
+        raise ValueError(sentence)
     return text
 
 
@@ -266,7 +270,6 @@ def draw(name: str, key: str, look: Look = USUAL) -> None:
             placeholder=hint or look.placeholder or PLACEHOLDERS.get(name, ""),
             type="email" if is_email else "default",
             validate="" if is_email else None,
-            max_chars=LONGEST_NAME if row.kind is fields.NAME else None,
             autocomplete=None if row.kind in fields.TEXTS else "off",
             live=amount_field.PAUSE,
         )

@@ -128,7 +128,7 @@ def _draw_list(context: PageContext, kinds: list[str]) -> None:
             supply_files.draw_import(context)
         elif not catalog.abilities(context).why_not(entity, "create"):
             with st.popover("New list", icon=":material/add:", key=NEW, on_change="rerun"):
-                st.text_input("Name", key=f"{NEW}_name", max_chars=200)
+                st.text_input("Name", key=f"{NEW}_name")
                 st.button(
                     "Create list", type="primary", key=f"{NEW}_create", on_click=_create,
                     args=(context, entity),
@@ -257,7 +257,7 @@ def _content(context: PageContext, key: tuple[str, int]) -> None:
             _draw_paste(open_list)
             st.session_state.setdefault(open_list.key("name"), open_list.entry_list.name or "")
             with st.container(horizontal=True, vertical_alignment="bottom"):
-                st.text_input("Name", key=open_list.key("name"), max_chars=200)
+                st.text_input("Name", key=open_list.key("name"))
                 st.button("Rename", key="list_rename", on_click=_rename, args=(open_list,))
         if not does.why_not(key[0], "delete"):
             _draw_delete(open_list)

@@ -240,7 +240,7 @@ def _decide(context: PageContext, proposal: Proposal, has_conflict: bool) -> Non
                 st.rerun()
         if may_write or proposal.by == context.now().username:
             with st.popover("Decline" if may_write else "Take back", key="proposal_decline"):
-                st.text_input("Why", key=WORD, max_chars=500)
+                st.text_input("Why", key=WORD)
                 st.button(
                     "Decline", key="proposal_decline_sure", on_click=_attempt, args=(decline, "Declined")
                 )

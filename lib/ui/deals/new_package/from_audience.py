@@ -30,7 +30,7 @@ from lib.wire.text import count_of
 LONGEST_ID = 15
 ENTITIES = {DEAL: "demand_deals", PACKAGE: "supply_deals"}
 FORM = "package_from"
-MOST_NAMES, LONGEST_NAME = 5, 200
+MOST_NAMES = 5
 HOW = (
     "Keep some rows first: click values of a leaderboard or of the split, such as countries or site domains. "
     "They become filters, and the filters become the targeting."
@@ -140,7 +140,7 @@ def _open(context: PageContext, from_filters: FromFilters) -> None:
         name = st.text_input(
             f"Name of the new {plain(new_list.kind.title.lower())}",
             f"{_count_label(new_list)} of {context.slicer_name}",
-            key=f"{FORM}_name_{index}", max_chars=LONGEST_NAME,
+            key=f"{FORM}_name_{index}",
             help=f"A package is restricted to {_kind(new_list).word} by a list. None has exactly these yet",
         )  # fmt: skip
         names.append(name.strip())
