@@ -143,8 +143,8 @@ def test_a_text_and_its_place_are_on_the_shared_page(
     desk: BoardDesk, page: Page, visitor: Visitor, week: pd.DataFrame
 ) -> None:
     """A heading typed here and moved to the top is there for whoever has the share link, as it was typed,
-    before the figures of the rows; nothing of it is an element, and nothing else is loaded. A pasted text that
-    is too long is refused with the number of its letters, and stays."""
+    before the figures of the rows; nothing of it is an element, and nothing else is loaded. A pasted
+    text that is too long is refused with the number of its characters, and stays."""
     board = desk.board()
     tiles = arrange(page, desk, board)
     add = page.locator(f"[class*=st-key-FormSubmitter-board_{board.id}_add_text] button")
