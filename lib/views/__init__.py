@@ -5,8 +5,6 @@ from lib.views.deal_entries import DealLists, EntriesScope
 from lib.views.entries import NamedEntries
 from lib.views.models import (
     ALERT_RULES,
-    LONGEST_NAME,
-    LONGEST_NOTE,
     Alert,
     AlertRule,
     AlertState,
@@ -23,8 +21,6 @@ from lib.views.subscriptions import Pace, Schedule, Subscription
 __all__ = [
     "ALERT_RULES",
     "COLUMNS",
-    "LONGEST_NAME",
-    "LONGEST_NOTE",
     "Alert",
     "AlertRule",
     "AlertState",

@@ -151,7 +151,7 @@ def test_a_text_and_its_place_are_on_the_shared_page(
     page.get_by_role("textbox", name="or a text").focus()
     page.keyboard.insert_text("w" * 600)
     add.click()
-    expect(page.get_by_text("The text is too long: 600 characters, 300 at most.").first).to_be_visible()
+    expect(page.get_by_text("The text is too long: 600 characters, 300 at most.")).to_be_in_viewport()
     expect(page.get_by_role("textbox", name="or a text")).to_have_value("w" * 600)
     page.get_by_role("textbox", name="Add a heading").fill("Pacing <b>first</b>")
     page.get_by_role("textbox", name="or a text").fill("See [prices](http://x.example)")

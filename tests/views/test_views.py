@@ -8,9 +8,10 @@ import pytest
 from sqlalchemy import Engine
 
 from lib.people import Grant, Person, Role
-from lib.views import LONGEST_NAME, SavedView, Schedule, ViewStore, mentions
+from lib.views import SavedView, Schedule, ViewStore, mentions
 from lib.views import entries as store
 from lib.views.entries import Scope
+from lib.views.models import LONGEST_NAME
 from lib.wire.errors import AccessError, BadRequest
 
 PARAMS = {"start": "-7d", "end": "yesterday", "is.geo.country": "US~CA", "split": "site"}

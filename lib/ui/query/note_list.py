@@ -68,8 +68,6 @@ def changes() -> int:
 
 def draw(context: RequestContext, place: NotePlace, notes: Sequence[Note], empty: str) -> None:
     """Draw the notes and a form for a new one, or the form of the one that is edited."""
-    if problem := st.session_state.get(place.state("problem")):
-        st.error(plain(problem), icon=":material/error:")
     if confirmation := st.session_state.pop(place.state("said"), ""):
         st.caption(plain(confirmation))
     open_note = next((note for note in notes if note.id == st.session_state.get(place.state("edited"))), None)
@@ -78,6 +76,8 @@ def draw(context: RequestContext, place: NotePlace, notes: Sequence[Note], empty
             _row(context, place, note)
         if not notes:
             st.caption(empty)
+    if problem := st.session_state.get(place.state("problem")):
+        st.error(plain(problem), icon=":material/error:")
     _form(context, place, open_note)
 
 

@@ -58,10 +58,8 @@ def own_address() -> str:
 def draw_recipient(key: str) -> None:
     """Draw the field for the one address that a share link is for; nothing where no mail can be sent."""
     if Settings.current().mail.smtp_host:
-        st.text_input(
-            "Only for", key=key, autocomplete="off",
-            placeholder="An e-mail address; a code is sent there",
-        )  # fmt: skip
+        hint = "An e-mail address; a code is sent there"
+        st.text_input("Only for", key=key, autocomplete="off", placeholder=hint)
 
 
 def recipient(key: str) -> str:

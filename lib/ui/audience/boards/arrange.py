@@ -12,16 +12,16 @@ import streamlit as st
 
 from lib.reporting.links import split_texts
 from lib.ui.audience.boards import question
-from lib.ui.audience.boards.board_list import BOARDS
 from lib.ui.kit import rows_mount, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
+from lib.ui.kit.problems import attempt
 from lib.ui.query import entries
 from lib.ui.query.board_addition import PART_NAMES, USUAL_WIDTHS
 from lib.views import COLUMNS, Board, BoardCell
 from lib.views.board_copies import BoardItem
 
-ARRANGING = "board_arranging"
+ARRANGING, PROBLEM, WHOLE = "board_arranging", "board_problem", -1
 FIRST_CARD = "First leaderboard"
 FOLDER = Path(__file__).parent
 _mount = st.components.v2.component(
@@ -52,9 +52,15 @@ def draw_buttons(context: PageContext, board: Board) -> None:
     widgets.icon_button(label, icon, "board_arrange", switch)
 
 
+def draw_problem(board: Board, index: int = WHOLE) -> None:
+    """Draw why the last change failed, if it was one of this cell; the one after the last is being added."""
+    *about, sentence = st.session_state.get(PROBLEM, [""])
+    if sentence and about == [board.id, index]:
+        st.error(plain(sentence), icon=":material/error:")
+
+
 def draw_tiles(context: PageContext, board: Board, titles: Sequence[str]) -> None:
     """Draw a tile per cell, by whose order the cells are ordered, under the titles that they have."""
-    entries.problem(BOARDS)
     key = f"board_{board.id}_tiles"
     cells = [
         {"id": name, "title": title, "width": cell.width}
@@ -117,8 +123,9 @@ def draw_cell_controls(context: PageContext, board: Board, item: BoardItem, titl
         if cell.part == "text":
             st.text_input(f"Text of {name}", cell.text, placeholder="Text", **storing("text"))
         others = [*board.cells[:index], *board.cells[index + 1 :]]
-        remove = partial(_store, context, board, lambda: others)
+        remove = partial(_store, context, board, lambda: others, index=index)
         widgets.icon_button(f"Remove: {name}", "close", f"{prefix}_close", remove, "Remove")
+    draw_problem(board, index)
 
 
 def draw_addition(context: PageContext, board: Board) -> None:
@@ -138,6 +145,7 @@ def draw_addition(context: PageContext, board: Board) -> None:
             st.form_submit_button(
                 "Add", icon=":material/add:", type="primary", on_click=_add, args=(context, board)
             )
+    draw_problem(board, count)  # below the form it would be below the window
     with st.form(f"{name}_add_text", border=True), row():
         st.text_input("Add a heading", key=f"{name}_heading_{count}", width=260)
         st.text_input("or a text", key=f"{name}_text_{count}")
@@ -150,19 +158,21 @@ def _change(context: PageContext, board: Board, index: int, name: str, key: str)
         context,
         board,
         lambda: [*before[:index], replace(before[index], **{name: value}), *before[index + 1 :]],
+        index=index,
     )
 
 
 def _add(context: PageContext, board: Board) -> None:
     view_id, part = (st.session_state[f"board_{board.id}_{name}"] for name in ("view", "part"))
-    _store(context, board, lambda: [*board.cells, BoardCell(view_id, part, USUAL_WIDTHS[part])])
+    cells = board.cells
+    _store(context, board, lambda: [*cells, BoardCell(view_id, part, USUAL_WIDTHS[part])], index=len(cells))
 
 
 def _add_text(context: PageContext, board: Board) -> None:
     prefix, count = f"board_{board.id}", len(board.cells)
     title, text = (st.session_state[f"{prefix}_{name}_{count}"] for name in ("heading", "text"))
     cell = partial(BoardCell, part="text", width=COLUMNS, title=title, text=text)
-    _store(context, board, lambda: [*board.cells, cell()])
+    _store(context, board, lambda: [*board.cells, cell()], index=count)
 
 
 def _store(
@@ -170,6 +180,10 @@ def _store(
     board: Board,
     cells: Callable[[], Sequence[BoardCell]] | None = None,
     params: question.Params | None = None,
+    index: int = WHOLE,
 ) -> None:
-    """Store cells or parameters. A callback; a failure is shown above the tiles and in the list."""
-    BOARDS.attempt(lambda: context.clients.view_store.boards.change(board.id, cells and cells(), params))
+    """Store cells or parameters. A callback; a failure is shown by `draw_problem` with the same index."""
+    boards = context.clients.view_store.boards
+    _, sentence = attempt(lambda: boards.change(board.id, cells and cells(), params))
+    st.session_state[PROBLEM] = (board.id, index, sentence)
+    st.rerun()  # the list of boards shows what is stored, too

@@ -64,6 +64,7 @@ def draw(context: PageContext) -> None:
 
 def _draw_grid(context: PageContext, board: Board, copy: BoardCopy) -> None:
     titles: list[str] = []
+    arrange.draw_problem(board)
     if is_arranging := arrange.is_on(context, board):
         title = documents(Settings.current()).title
         titles = [title(context.person, item, copy) for item in copy.items]
