@@ -209,7 +209,8 @@ def test_from_the_form_to_a_changed_deal(visit: Visit, book: Book) -> None:
     assert {deal["price"] for deal in book.deals.values()} == {"4.25", "3.00"}
     assert [body for method, _, body in book.asked if method == "PUT"] == [{"price": 4.25}]
     clean(desk.button_group(key="drawer_shown").set_value("History").run())
-    assert "Price, EUR CPM: 2.50 → 4.25" in str([table.value for table in (*desk.table, *desk.dataframe)])
+    history = str([table.value for table in desk.table]).replace("\\:", ":")  # its cells are Markdown
+    assert "Price, EUR CPM: 2.50 → 4.25" in history
 
 
 def test_before_the_mapping_is_confirmed_the_form_is_closed(visit: Visit, book: Book) -> None:
