@@ -281,11 +281,9 @@ UNCERTAIN = Style("gray", "off")
 
 
 def delta(focus: Focus, field: DataField, change: Change, is_noise: bool = False) -> str | None:
-    """The change, of a percentage in points, and which days it lacks; a dash where it is not known.
+    """The change, of a percentage in points, and which days it lacks.
 
-    One that chance may have made begins with ≈ and has no arrow.
-
-    So nothing below moves.
+    One that chance may have made begins with ≈. A dash where it is not known, so that nothing below moves.
     """
     if focus.compared_days is None:
         return None
@@ -293,7 +291,7 @@ def delta(focus: Focus, field: DataField, change: Change, is_noise: bool = False
         text = focus.numbers.signed(change.amount, field)
     else:
         text = focus.numbers.change(change.ratio)
-    if change.ratio is not None and (is_noise or not change.is_certain):
+    if change.ratio and (is_noise or not change.is_certain):
         text = f"≈ {text}"
     return f"{text} ({change.coverage})" if change.coverage else text
 
