@@ -79,7 +79,8 @@ class Postgres:
             yield
         finally:
             for number in numbers:
-                os.kill(int(number), signal.SIGCONT)
+                with suppress(ProcessLookupError):  # ended meanwhile, and taken by the first that goes on
+                    os.kill(int(number), signal.SIGCONT)
 
     def _run(self, program: str, *options: str | Path) -> None:
         command = [self._programs / program, "-D", self._folder / "data", *options]

@@ -343,7 +343,7 @@ def test_a_failure_is_asked_anew(visit: Visit, monkeypatch: pytest.MonkeyPatch) 
     """Where the service fails beside a price this is said, and the next run asks again."""
     with monkeypatch.context() as broken:
         broken.setattr(
-            seat_prices, "question", lambda _, base, *rest: base.model_copy(update={"split_by": ("no",)})
+            seat_prices, "prices_query", lambda _, base, *rest: base.model_copy(update={"split_by": ("no",)})
         )
         desk = change(visit, 1)
         captions = [caption.value for caption in desk.caption]  # it may have failed by now, and is said once
