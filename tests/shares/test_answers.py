@@ -321,6 +321,7 @@ def test_what_is_wrong_is_said_and_kept(
         assert text.strip() == "" or f'name="{name}"' in page.text
         assert text.strip() == "" or f'value="{text}"' in page.text
     assert not negotiation(manager).rounds
+    assert "maxlength" not in page.text, "a browser would cut what is pasted, without a word"
 
 
 @pytest.mark.parametrize(

@@ -197,9 +197,8 @@ class GroupSums:
             self.blocks = blocks
             return
         for place, (mine, theirs) in enumerate(zip(self.blocks, blocks, strict=True)):
-            sums = (
-                mine if mine.dtype == np.float64 else None
-            )  # more sums than one may be too large for 32 bits
+            # More sums than one may be too large for 32 bits.
+            sums = mine if mine.dtype == np.float64 else None
             self.blocks[place] = np.add(mine, theirs, out=sums, dtype=np.float64)
 
 
