@@ -26,7 +26,7 @@ from starlette.types import ASGIApp
 
 from lib.agents import agent_route
 from lib.figures import palette
-from lib.figures.board.board_answers import BoardAnswers
+from lib.figures.overview.overview_answers import OverviewAnswers
 from lib.serving import connect
 from lib.serving.deal_health import computing
 from lib.serving.front import (
@@ -117,7 +117,7 @@ def application(settings: Settings) -> ASGIApp:
     overview_route = Middleware(
         OverviewRoute,
         person_of=installation.cookies.person,
-        answers=BoardAnswers(settings),
+        answers=OverviewAnswers(settings),
         limits=_overview_limits(settings),
         origins=settings.origins,
         tally=access.desk_tally,

@@ -28,7 +28,7 @@ from lib.cli import main as tranche
 from lib.deals.models import Seat
 from lib.demo import build
 from lib.demo.deals import seed
-from lib.figures.board.board_answers import BoardAnswers
+from lib.figures.overview.overview_answers import OverviewAnswers
 from lib.figures.query.card import default_cards
 from lib.reporting.models import AudienceQuery, InfoQuery
 from lib.serving import connect
@@ -175,7 +175,7 @@ def flows(settings: Settings) -> dict[str, Callable[[int], object]]:
     person = installation.people.get("manager")
     clients = connect.connect(person, settings)
     seed(clients.deals, TODAY)
-    board = BoardAnswers(settings)
+    answers = OverviewAnswers(settings)
     slicer = clients.reporting.info(InfoQuery(project_name="demo", slicer_name="curation"))
     seats = {seat.id: seat for seat in clients.deals.everything(Seat)}
     card, *_ = default_cards(slicer)
@@ -187,7 +187,7 @@ def flows(settings: Settings) -> dict[str, Callable[[int], object]]:
     def click(number: int) -> object:
         """A value of a leaderboard is clicked."""
         request = OverviewRequest(**ABOUT, acts=[["include", [[card.name, values[number]]]]])
-        return list(board.lines(request, person, Deadline(60)))
+        return list(answers.lines(request, person, Deadline(60)))
 
     def ask(number: int) -> object:
         """A script or a screen of the same process asks."""

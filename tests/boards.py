@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 from streamlit.testing.v1 import AppTest
 
-from lib.figures.board.board_answers import BoardAnswers
+from lib.figures.overview.overview_answers import OverviewAnswers
 from lib.serving.front.overview_route import OverviewRequest
 from lib.settings import Settings
 from lib.ui.kit.frame import CONTEXT
@@ -49,7 +49,7 @@ def parts(desk: AppTest, params: dict[str, str], names: list[str], *acts: list[A
     about = {"project": context.project, "slicer": context.slicer_name, "params": params}
     request = OverviewRequest(**about, acts=list(acts), parts=names)
     lines_by_part: dict[str, Any] = {}
-    for line in BoardAnswers(Settings.current()).lines(request, context.person, Deadline(60)):
+    for line in OverviewAnswers(Settings.current()).lines(request, context.person, Deadline(60)):
         lines_by_part |= {name: line[name] for name in (*names, "error") if name in line}
     copy: dict[str, Any] = json.loads(json.dumps(lines_by_part))
     return copy

@@ -15,8 +15,8 @@ from opening import nodes, opened
 from lib.agents.python_client import Desk
 from lib.agents.toolbox import Toolbox
 from lib.cli import main
-from lib.figures.board.board_answers import BoardAnswers
 from lib.figures.numbers import Numbers, in_currency
+from lib.figures.overview.overview_answers import OverviewAnswers
 from lib.figures.query.compared_answers import change
 from lib.people import Person
 from lib.reporting.answers import Estimate
@@ -124,7 +124,7 @@ def page(params: dict[str, str]) -> dict[str, str]:
 def part(settings: Settings, params: dict[str, str], name: str) -> Any:
     """A part of the board's answer."""
     request = OverviewRequest(project="p", slicer="money", params=page(params), parts=[name])
-    lines = BoardAnswers(settings).lines(request, ADA, Deadline(60))
+    lines = OverviewAnswers(settings).lines(request, ADA, Deadline(60))
     return [line[name] for line in lines if name in line][-1]
 
 
@@ -411,7 +411,7 @@ def test_figures_of_two_currencies_are_not_compared(changed: Settings) -> None:
     """From 35 EUR to 35 USD there is no change: not in headline and rows, nor in what moved."""
     params = {"start": "2026-11-09", "end": "2026-11-15", "field": "spend", "cards": "country"}
     request = OverviewRequest(project="p", slicer="changed", params=params, parts=["head", "cards"])
-    lines = {line["part"]: line for line in BoardAnswers(changed).lines(request, ADA, Deadline(60))}
+    lines = {line["part"]: line for line in OverviewAnswers(changed).lines(request, ADA, Deadline(60))}
     figures = {figure["name"]: figure for figure in lines["head"]["head"]["figures"]}
     assert (figures["spend"]["text"], figures["spend"]["delta"]) == ("35.00 USD", "–")
     assert figures["imps"]["delta"] == "0.0 %"
@@ -459,7 +459,7 @@ def test_days_of_several_currencies_are_no_line(changed: Settings, last: str, va
     """The chart draws euros after dollars as no line, as a table has no total of them."""
     params = {"start": "2026-11-02", "end": last, "field": "spend", "compare": ""}
     request = OverviewRequest(project="p", slicer="changed", params=params, parts=["head"])
-    lines = {line["part"]: line for line in BoardAnswers(changed).lines(request, ADA, Deadline(60))}
+    lines = {line["part"]: line for line in OverviewAnswers(changed).lines(request, ADA, Deadline(60))}
     assert {*lines["head"]["head"]["fields"]["spend"]["now"]["values"]} == {value}
 
 

@@ -118,7 +118,7 @@ def test_threads_begin_in_few_places() -> None:
         if re.search(r"\b(Thread|ThreadPoolExecutor|Timer|to_thread|run_in_executor)\(", path.read_text())
     }
     assert callers == {
-        "figures/board/moved.py", "figures/caches.py", "figures/waits.py", "ui/kit/sign_in.py",
+        "figures/overview/moved.py", "figures/caches.py", "figures/waits.py", "ui/kit/sign_in.py",
     }  # fmt: skip
 
 

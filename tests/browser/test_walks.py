@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Error, Page, expect
 
 from browser.conftest import enter, settled
-from lib.figures.board.board_answers import BoardAnswers
+from lib.figures.overview.overview_answers import OverviewAnswers
 from lib.figures.query import state
 from lib.serving import connect
 from lib.serving.front.overview_route import OverviewRequest
@@ -57,7 +57,7 @@ def differences(page: Page, home: Path) -> list[tuple[str, str | None, str | Non
     about = {name: link[name] for name in state.SLICER_PARAMS}
     request = OverviewRequest(**about, params=params, parts=["head", "cards"], locale="en-US")
     person = connect.installation(settings).people.get("manager")
-    _, parts = BoardAnswers(settings).finish(request, person, Deadline(60))
+    _, parts = OverviewAnswers(settings).finish(request, person, Deadline(60))
     shown = page.evaluate(FIGURES) | page.evaluate(CELLS)
     expected = {figure["name"]: figure["text"] for figure in parts["head"]["figures"]}
     expected |= {

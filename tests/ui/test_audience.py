@@ -13,7 +13,7 @@ from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
 from lib.figures import numbers
-from lib.figures.board import leaderboards, split_levels
+from lib.figures.overview import leaderboards, split_levels
 from lib.serving.connect.embedded import EmbeddedReporting
 from lib.slicers.warehouse import Warehouse
 from lib.ui.query import page_clicks

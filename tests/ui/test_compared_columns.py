@@ -13,7 +13,7 @@ from conftest import COUNTRIES, rows_by_week
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
-from lib.figures.board import leaderboards, split_levels
+from lib.figures.overview import leaderboards, split_levels
 from lib.figures.query import state
 from lib.figures.query.state import View
 from lib.ui.audience import overview_controls

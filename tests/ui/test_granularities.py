@@ -9,8 +9,8 @@ import pytest
 from conftest import LAST_DAY
 
 from lib.figures import series
-from lib.figures.board.board_answers import BoardAnswers
 from lib.figures.numbers import Numbers
+from lib.figures.overview.overview_answers import OverviewAnswers
 from lib.figures.query import filters
 from lib.figures.series import ChartLine
 from lib.people import Person
@@ -81,7 +81,7 @@ def slicer(settings: Settings) -> Slicer:
 @pytest.fixture(scope="module")
 def answer(settings: Settings) -> Callable[[dict[str, str]], dict[str, Any]]:
     """The parts of the overview's answer about the small demo, by name."""
-    answers = BoardAnswers(settings)
+    answers = OverviewAnswers(settings)
 
     def parts(params: dict[str, str]) -> dict[str, Any]:
         request = OverviewRequest(

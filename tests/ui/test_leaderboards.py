@@ -10,7 +10,7 @@ from conftest import COUNTRIES, rows_by_week
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
-from lib.figures.board import leaderboards
+from lib.figures.overview import leaderboards
 from lib.figures.query import state
 from lib.figures.query.card import Card, cards_from_text
 from lib.figures.query.state import View

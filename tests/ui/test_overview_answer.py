@@ -14,9 +14,9 @@ from conftest import COUNTRIES, DEFINITION, LAST_DAY, copied, small_rows
 from opening import of_delivery
 from tsv2 import read_tsv2
 
-from lib.figures.board.answer import of_nothing
-from lib.figures.board.board_answers import BoardAnswers
-from lib.figures.board.leaderboards import LIMIT
+from lib.figures.overview.answer import of_nothing
+from lib.figures.overview.leaderboards import LIMIT
+from lib.figures.overview.overview_answers import OverviewAnswers
 from lib.people import Person
 from lib.reporting import links
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery
@@ -39,7 +39,7 @@ Table = dict[str, dict[str, str]]
 @pytest.fixture(scope="module")
 def answer(settings: Settings) -> Answer:
     """The parts of an answer by name, as they are in the end."""
-    answers = BoardAnswers(settings)
+    answers = OverviewAnswers(settings)
 
     def ask(params: dict[str, str], *acts: list[Any], **fields: Any) -> dict[str, Any]:
         about: dict[str, Any] = {"project": "demo", "slicer": "delivery"} | fields
@@ -344,7 +344,7 @@ def test_no_data_has_a_way_on(answer: Answer) -> None:
 
 
 @pytest.fixture
-def sampled(home: Path, tmp_path: Path) -> Iterator[BoardAnswers]:
+def sampled(home: Path, tmp_path: Path) -> Iterator[OverviewAnswers]:
     """Answers of a desk whose slicer is large enough that estimates come first."""
     own = copied(home, tmp_path / "home")
     desk = Settings(home=own, demo=True)
@@ -354,10 +354,10 @@ def sampled(home: Path, tmp_path: Path) -> Iterator[BoardAnswers]:
         for _ in range(10):
             writer.write(small_rows(seed=1))
         writer.commit("made for the test", "many rows")
-    yield BoardAnswers(desk)
+    yield OverviewAnswers(desk)
 
 
-def test_exact_figures_follow_an_estimate(sampled: BoardAnswers, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exact_figures_follow_an_estimate(sampled: OverviewAnswers, monkeypatch: pytest.MonkeyPatch) -> None:
     """An estimate comes with its range, and is not final; exact figures come as later lines."""
     monkeypatch.setattr("lib.figures.query.ask.FIRST", {"audience_rows_limit": 10_000, "exact_within": 0})
     about: dict[str, Any] = {

@@ -17,10 +17,10 @@ from conftest import COUNTRIES, LAST_DAY, rows_by_week, small_rows
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
-from lib.figures.board import split_levels, split_pivot, split_tables
-from lib.figures.board.split_levels import Level
-from lib.figures.board.split_pivot import Pivot
 from lib.figures.numbers import Numbers
+from lib.figures.overview import split_levels, split_pivot, split_tables
+from lib.figures.overview.split_levels import Level
+from lib.figures.overview.split_pivot import Pivot
 from lib.figures.query import state
 from lib.figures.query.split_rows import SplitRows
 from lib.figures.query.view_parts import Expansion

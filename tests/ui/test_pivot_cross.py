@@ -13,8 +13,8 @@ from conftest import COUNTRIES, rows_by_week
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
-from lib.figures.board import split_levels
-from lib.figures.board.split_pivot import Pivot
+from lib.figures.overview import split_levels
+from lib.figures.overview.split_pivot import Pivot
 from lib.figures.query.focus import Focus
 from lib.ui.audience import split
 from lib.ui.query import page_clicks

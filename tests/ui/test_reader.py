@@ -12,8 +12,8 @@ from opening import Popover, of_delivery
 from streamlit.testing.v1 import AppTest
 
 from lib.figures import context, numbers
-from lib.figures.board.board_answers import BoardAnswers
 from lib.figures.numbers import Numbers
+from lib.figures.overview.overview_answers import OverviewAnswers
 from lib.figures.query import state
 from lib.people import Person
 from lib.reporting.models import InfoQuery
@@ -106,7 +106,7 @@ def test_page_and_route_ask_in_the_same_zone(choose: Choose, settings: Settings)
     assert boards.asked(desk)["params"]["tz"] == "Asia/Tokyo"
     about = {"project": ABOUT[0], "slicer": ABOUT[1], "parts": ["head"]}
     request = overview_route.read(json.dumps(about).encode(), "en", {"zone": "Asia%2FTokyo"})
-    lines = BoardAnswers(settings).lines(request, MANAGER, Deadline(60))
+    lines = OverviewAnswers(settings).lines(request, MANAGER, Deadline(60))
     head = [line for line in lines if line["part"] == "head"][-1]
     assert head["params"]["tz"] == "Asia/Tokyo"
     assert [figure["text"] for figure in head["head"]["figures"]] == figures(desk)

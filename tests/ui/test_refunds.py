@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from opening import opened
 
 from lib.cli import main
-from lib.figures.board import leaderboards, split_levels
+from lib.figures.overview import leaderboards, split_levels
 from lib.figures.palette import MINUS
 from lib.reporting.answers import remainder
 from lib.settings import Settings

@@ -11,8 +11,8 @@ import pytest
 from conftest import COUNTRIES, LAST_DAY, small_rows
 
 from lib.figures import numbers
-from lib.figures.board import split_table
 from lib.figures.numbers import Numbers
+from lib.figures.overview import split_table
 from lib.figures.query import split_rows
 from lib.figures.query.compared_answers import Change, ComparedAnswers
 from lib.figures.query.split_rows import SplitRows
@@ -58,7 +58,7 @@ def board(rows: SplitRows, order: tuple[Order, ...] = (), filters: tuple[Filter,
     query = AudienceQuery(
         project_name="demo", slicer_name="delivery", start_date="-7d", end_date="yesterday", filters=filters
     )
-    return split_table.board(split_table.table(rows, [], ENGLISH), rows, query, order, "A table")
+    return split_table.overview_table(split_table.table(rows, [], ENGLISH), rows, query, order, "A table")
 
 
 def test_rows_of_real_answers(http: httpx.Client, token: Callable[[str], str]) -> None:
@@ -297,7 +297,7 @@ def test_a_rank_is_drawn_where_the_largest_come_first() -> None:
     """The table has a column of ranks, with a dash for the total."""
     rows = sampled([100, 95], 10, 50)
     query = AudienceQuery(project_name="demo", slicer_name="delivery", start_date="-7d", end_date="yesterday")
-    shown = split_table.board(
+    shown = split_table.overview_table(
         split_table.table(split(rows), [], ENGLISH, is_ranked=True), split(rows), query, (), ""
     )
     place = [column.title for column in shown.columns].index("Rank")

@@ -13,8 +13,8 @@ from conftest import COUNTRIES, DAYS, DEFINITION, copied, small_rows
 from walks import Check, Oracle, Walk
 
 from lib.figures import rows
-from lib.figures.board import moved
-from lib.figures.board.board_answers import BoardAnswers
+from lib.figures.overview import moved
+from lib.figures.overview.overview_answers import OverviewAnswers
 from lib.figures.query.compared_answers import ComparedAnswers
 from lib.people import Person
 from lib.reporting.models import InfoQuery
@@ -84,7 +84,7 @@ def test_walks_end_at_exact_answers(
         about = ("demo", ("delivery", "large", "holes")[seed % 3])
         slicer = reporting.info(InfoQuery(project_name=about[0], slicer_name=about[1]))
         walk = Walk(np.random.default_rng(seed))
-        answers = BoardAnswers(desk)
+        answers = OverviewAnswers(desk)
         for _ in range(walks.STEPS):
             acts = walk.step()
             request = OverviewRequest(

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from lib.figures import error_text, numbers
-from lib.figures.board.board_answers import BoardAnswers
+from lib.figures.overview.overview_answers import OverviewAnswers
 from lib.figures.query import state
 from lib.figures.query.board_filters import for_slicer
 from lib.figures.query.board_params import DAYS, under
@@ -26,7 +26,7 @@ class Documents:
     """The figures of questions and boards as plain values, exact where they can be."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings, self._answers = settings, BoardAnswers(settings)
+        self._settings, self._answers = settings, OverviewAnswers(settings)
 
     def of_question(
         self, person: Person, about: About, params: Params, title: str = "", language: str = ""

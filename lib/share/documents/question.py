@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lib.figures import numbers, palette, rows
-from lib.figures.board import moved
-from lib.figures.board.answer import Json
 from lib.figures.numbers import Numbers
+from lib.figures.overview import moved
+from lib.figures.overview.answer import Json
 from lib.figures.palette import MINUS, STEPS
 from lib.figures.query import filters, values
 from lib.figures.query.focus import Focus

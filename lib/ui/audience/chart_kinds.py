@@ -9,10 +9,10 @@ from functools import partial
 
 import streamlit as st
 
-from lib.figures.board import pivot_cross, split_levels, split_pivot, split_table, split_tables
-from lib.figures.board.split_pivot import Pivot
-from lib.figures.board.split_table import FileColumn
 from lib.figures.numbers import Numbers
+from lib.figures.overview import pivot_cross, split_levels, split_pivot, split_table, split_tables
+from lib.figures.overview.split_pivot import Pivot
+from lib.figures.overview.split_table import FileColumn
 from lib.figures.query import filters, precision, split_rows
 from lib.figures.query.focus import Focus
 from lib.figures.query.split_rows import SplitRows

@@ -8,8 +8,8 @@ from functools import partial
 import streamlit as st
 
 from lib.figures import numbers, waits
-from lib.figures.board import moved
 from lib.figures.caches import SessionCache
+from lib.figures.overview import moved
 from lib.figures.query import ask, filters
 from lib.figures.query.focus import Focus
 from lib.reporting.moved.explain import Moved

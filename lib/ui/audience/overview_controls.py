@@ -9,10 +9,10 @@ from functools import partial
 import streamlit as st
 
 from lib.figures import numbers
-from lib.figures.board import headline, split_table
-from lib.figures.board.leaderboards import CardSource
-from lib.figures.board.over_time import notes_of
 from lib.figures.context import RequestContext
+from lib.figures.overview import headline, split_table
+from lib.figures.overview.leaderboards import CardSource
+from lib.figures.overview.over_time import notes_of
 from lib.figures.query import ask, card, filters, state
 from lib.figures.query.card import Card
 from lib.figures.query.focus import Focus
@@ -111,14 +111,14 @@ def draw_leaderboard_csv(focus: Focus) -> None:
         return
     with problems.report_errors("The file of this leaderboard"):
         source = CardSource(focus, cards[name])
-        board = source.board(source.rows())
+        leaderboard = source.leaderboard(source.rows())
         changes = {"split_by": (name,), "filters": source.query.filters, "order_by": ()}
         whole = focus.query.model_copy(update=changes)
         kinds = focus.view.compared_columns
-        beside = split_table.compared_columns(board.split, focus.field, kinds, focus.numbers)
+        beside = split_table.compared_columns(leaderboard.split, focus.field, kinds, focus.numbers)
         columns = [(column.title, column.rows, column.total) for column in beside]
         label, card_focus = "Download these rows as CSV", replace(focus, query=whole)
-        export_menu.rows(card_focus, "leaderboard", board.split.answer, [focus.field], label, columns)
+        export_menu.rows(card_focus, "leaderboard", leaderboard.split.answer, [focus.field], label, columns)
         export_menu.way_on("Open all its values in Export", whole)
 
 

@@ -5,8 +5,8 @@ from functools import partial
 
 import streamlit as st
 
-from lib.figures.board import headline, split_pivot, split_table
-from lib.figures.board.split_pivot import Pivot
+from lib.figures.overview import headline, split_pivot, split_table
+from lib.figures.overview.split_pivot import Pivot
 from lib.figures.query import filters, precision, values
 from lib.figures.query.focus import Focus
 from lib.figures.query.state import CHARTS

@@ -9,9 +9,9 @@ import pandas as pd
 import streamlit as st
 
 from lib.figures import palette
-from lib.figures.board import over_time, split_levels
-from lib.figures.board.split_tables import alternative
 from lib.figures.context import RequestContext
+from lib.figures.overview import over_time, split_levels
+from lib.figures.overview.split_tables import alternative
 from lib.figures.query import ask, filters, focus, split_rows
 from lib.figures.query.focus import Focus
 from lib.figures.query.split_rows import SplitRows

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from lib.figures import alert_text, error_text, numbers
-from lib.figures.board import headline, over_time
+from lib.figures.overview import headline, over_time
 from lib.figures.query import ask, compared_answers, focus, precision, state
 from lib.figures.query.focus import Focus
 from lib.reporting.answers import Audience

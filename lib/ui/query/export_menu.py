@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from lib.figures import numbers
-from lib.figures.board.split_table import FileColumn
+from lib.figures.overview.split_table import FileColumn
 from lib.figures.query import filters, precision, values
 from lib.figures.query.focus import Focus
 from lib.reporting import links

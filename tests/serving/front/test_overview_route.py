@@ -11,7 +11,7 @@ import pytest
 from peopled import ENDS, signed_in
 from starlette.responses import PlainTextResponse
 
-from lib.figures.board.board_answers import BoardAnswers
+from lib.figures.overview.overview_answers import OverviewAnswers
 from lib.serving import connect
 from lib.serving.front.overview_route import (
     A_MINUTE,
@@ -44,7 +44,7 @@ def route(
 @pytest.fixture(scope="module")
 def desk(installation: connect.Installation, settings: Settings) -> httpx.Client:
     """The route over the small demo."""
-    return route(installation, BoardAnswers(settings))
+    return route(installation, OverviewAnswers(settings))
 
 
 @pytest.fixture

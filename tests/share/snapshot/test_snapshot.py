@@ -22,8 +22,8 @@ from pypdfium2 import PdfDocument, raw
 from test_one_desk import CLI, run
 
 from lib.cli import main
-from lib.figures.board.board_answers import BoardAnswers
 from lib.figures.numbers import Numbers, days
+from lib.figures.overview.overview_answers import OverviewAnswers
 from lib.people import Person
 from lib.serving import connect
 from lib.settings import Settings
@@ -226,7 +226,7 @@ def test_what_a_figure_is_about_is_said_everywhere(
 def test_an_error_in_a_cell_is_plain_text(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A cell that fails says why in the error's own characters: a file is no Markdown."""
     reason = "No field 'won_*'; did you mean 'won_[1]'?"
-    monkeypatch.setattr(BoardAnswers, "finish", Mock(side_effect=BadRequest(reason)))
+    monkeypatch.setattr(OverviewAnswers, "finish", Mock(side_effect=BadRequest(reason)))
     item = BoardItem("headline", 4, project=ABOUT[0], slicer=ABOUT[1], name="A view", params={})
     copy = BoardCopy((item,), {})
     board = Documents(Settings(home=own_home, demo=True)).of_board(MANAGER, copy, "A board")

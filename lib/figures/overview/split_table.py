@@ -121,10 +121,10 @@ def of_figures(
     return columns
 
 
-def board(
+def overview_table(
     cells: SplitTable, split: SplitRows, query: AudienceQuery, order: Sequence[Order], label: str
 ) -> Table:
-    """The table for the component. `order` is that of the rows; `query` has the filters that mark values."""
+    """The table of the overview. `order` is that of the rows; `query` has the filters that mark values."""
     now = {by.name: by.direction for by in order[:1]}
     marks = included_values(query)
     bars = split_rows.bars(split, split.answer.total.values.get(split.field.name))

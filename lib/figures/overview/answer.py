@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lib.figures import numbers, palette, rows, series
-from lib.figures.board import headline, leaderboards, over_time, split_tables
+from lib.figures.overview import headline, leaderboards, over_time, split_tables
 from lib.figures.query import ask, compared_answers, periods, precision, state
 from lib.figures.query.focus import Focus
 from lib.figures.series import EACH, TRENDS, ChartLine, Series, ValueLine

@@ -7,8 +7,8 @@ from functools import partial, reduce
 import pandas as pd
 
 from lib.figures import numbers
-from lib.figures.board import headline, pivot_cross, split_levels, split_pivot, split_table
-from lib.figures.board.split_pivot import Pivot
+from lib.figures.overview import headline, pivot_cross, split_levels, split_pivot, split_table
+from lib.figures.overview.split_pivot import Pivot
 from lib.figures.query import ask, compared_answers, filters
 from lib.figures.query.focus import Focus
 from lib.figures.query.split_rows import SplitRows
@@ -50,7 +50,7 @@ def table(focus: Focus, split: SplitRows) -> Table:
     by = focus.order[0]
     is_ranked = (by.name, by.direction) == (focus.field.name, "desc") and not focus.query.offset
     cells = split_table.table(split, more, focus.numbers, is_ranked, focus.view.compared_columns)
-    return split_table.board(cells, split, focus.query, focus.order, alternative(focus, split.keys))
+    return split_table.overview_table(cells, split, focus.query, focus.order, alternative(focus, split.keys))
 
 
 def fetch_pivot(focus: Focus) -> Pivot:

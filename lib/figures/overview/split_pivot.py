@@ -9,11 +9,11 @@ from typing import Literal
 import pandas as pd
 
 from lib.figures import numbers
-from lib.figures.board import split_table
-from lib.figures.board.pivot_cross import Cross
-from lib.figures.board.split_levels import Level
-from lib.figures.board.split_table import FileColumn
 from lib.figures.numbers import Numbers
+from lib.figures.overview import split_table
+from lib.figures.overview.pivot_cross import Cross
+from lib.figures.overview.split_levels import Level
+from lib.figures.overview.split_table import FileColumn
 from lib.figures.query import filters, precision, split_rows
 from lib.figures.query.compared_answers import Change
 from lib.figures.query.split_rows import Bar

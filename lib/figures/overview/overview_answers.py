@@ -1,4 +1,4 @@
-"""What the board's route answers: its parts, quick first and exact in the end."""
+"""What the overview's route answers: its parts, quick first and exact in the end."""
 
 import time
 from collections import deque
@@ -10,10 +10,10 @@ from functools import cached_property
 from statistics import median
 
 from lib.figures import error_text, numbers
-from lib.figures.board import answer
-from lib.figures.board.answer import Json
 from lib.figures.caches import SessionCache
 from lib.figures.context import RequestContext
+from lib.figures.overview import answer
+from lib.figures.overview.answer import Json
 from lib.figures.query import ask, card, clicks, focus, state
 from lib.figures.query.ask import Answers
 from lib.figures.query.card import Card
@@ -89,7 +89,7 @@ class _Turn:
         return True
 
 
-class BoardAnswers:
+class OverviewAnswers:
     """Answers from the services of an installation, in the name of the person who asks."""
 
     def __init__(self, settings: Settings) -> None:

@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lib.figures.board import split_levels
-from lib.figures.board.split_levels import Level
-from lib.figures.board.split_table import OTHERS, SplitColumn, compared_column, compared_name
 from lib.figures.numbers import Numbers
+from lib.figures.overview import split_levels
+from lib.figures.overview.split_levels import Level
+from lib.figures.overview.split_table import OTHERS, SplitColumn, compared_column, compared_name
 from lib.figures.query import ask, compared_answers, filters, focus, precision, split_rows
 from lib.figures.query.compared_answers import Change, ComparedAnswers
 from lib.figures.query.focus import Focus

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from lib.figures import error_text, numbers, rows
-from lib.figures.board import split_levels, split_table
 from lib.figures.numbers import NOTHING
+from lib.figures.overview import split_levels, split_table
 from lib.figures.query import ask, compared_answers, filters, precision, split_rows, values
 from lib.figures.query.card import FIELD_ORDER, Card
 from lib.figures.query.compared_answers import Change, ComparedAnswers
@@ -53,7 +53,7 @@ def tables(focus: Focus) -> list[Table]:
     for source in sources:
         try:
             if source.card in answers:
-                card_tables[source.card] = source.board(answers[source.card]).table()
+                card_tables[source.card] = source.leaderboard(answers[source.card]).table()
         except TrancheError as error:
             card_tables[source.card] = source.failure(error_text.sentence(error))
     return [card_tables[card] for card in focus.cards]
@@ -159,14 +159,16 @@ class CardSource:
         both = compared_answers.fetch(self.focus, query, answer)
         return split_levels.pair_times(self.focus, both) if self.card.name in SPAN_KEY_FIELDS else both
 
-    def board(self, answer: Audience) -> "Leaderboard":
+    def leaderboard(self, answer: Audience) -> "Leaderboard":
         """The leaderboard of these rows, with the same rows on all days compared."""
-        board = self._sort_here(answer) if self.is_ranked else self._take_order(answer)
+        leaderboard = self._sort_here(answer) if self.is_ranked else self._take_order(answer)
         for other in self.focus.comparisons[1:]:
-            source, now = CardSource(other, self.card), board.split.answer
+            source, now = CardSource(other, self.card), leaderboard.split.answer
             both = source.compare(source.query_of_rows(now), now)
-            board = replace(board, split=replace(board.split, also=source._split(now, both)))
-        return board
+            leaderboard = replace(
+                leaderboard, split=replace(leaderboard.split, also=source._split(now, both))
+            )
+        return leaderboard
 
     def failure(self, why: str) -> Table:
         """The card in place of a leaderboard that could not be loaded."""

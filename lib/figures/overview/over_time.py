@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lib.figures import numbers, series
-from lib.figures.board import split_levels
 from lib.figures.numbers import NOT_SET
+from lib.figures.overview import split_levels
 from lib.figures.query import ask, compared_answers
 from lib.figures.query.compared_answers import ComparedAnswers
 from lib.figures.query.filters import other_filters

@@ -1,1 +1,0 @@
-"""The parts of the board, and of the split below it, as values and texts."""
