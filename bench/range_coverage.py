@@ -53,10 +53,7 @@ DEFINITION = Definition.model_validate(
     }
 )
 USERS = Definition.model_validate(
-    {
-        "time": {"column": "time", "granularity": "day"},
-        "audience_sources": [{"name": "users"}],
-    }
+    {"time": {"column": "time", "granularity": "day"}, "audience_sources": [{"name": "users"}]}
 )
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -15,16 +15,7 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
-from statements_health import (
-    DAY,
-    DAY_NAMES,
-    DAYS,
-    FIRST,
-    ONE,
-    SUMS,
-    Made,
-    print_table,
-)
+from statements_health import DAY, DAY_NAMES, DAYS, FIRST, ONE, SUMS, Made, print_table
 
 from lib.deals.models import DemandDeal, Dsp, EntityChange, ListTarget, Seat, SupplyPackage
 

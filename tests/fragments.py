@@ -46,7 +46,7 @@ PARTS: dict[str, Callable[[Any], Any]] = {
     history.PAGE_STATE: lambda entry: (
         entry.params,
         entry.steps,
-    ),  # not the receipts: each is of one component
+    )  # not the receipts: each is of one component
 }
 """What of a value others draw, where that is not all of it."""
 OWN_TABLES = {"sqlite_master", "alembic_version"}

@@ -189,10 +189,7 @@ def test_a_damaged_database(prepared: Path, damage: bytes | None) -> None:
     assert str(path) in output
 
 
-EMPTY = {
-    "tranche.db": [("user", "list"), ("check",)],
-    "tranche.toml": [("check",), ("demo",)],
-}
+EMPTY = {"tranche.db": [("user", "list"), ("check",)], "tranche.toml": [("check",), ("demo",)]}
 
 
 @pytest.mark.parametrize("name", EMPTY)

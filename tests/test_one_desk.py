@@ -28,14 +28,7 @@ def run(
     """What a process over this home does."""
     variables = {**os.environ, "TRANCHE_HOME": str(home), **environment}
     return subprocess.run(
-        command,
-        cwd=cwd,
-        env=variables,
-        input=typed,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+        command, cwd=cwd, env=variables, input=typed, capture_output=True, text=True, timeout=120, check=False
     )
 
 
@@ -58,11 +51,7 @@ def test_the_lock_is_the_homes(tmp_path: Path) -> None:
     """Two homes have a desk each; the one that ended left its home free."""
     first, other = Settings(home=tmp_path / "one"), Settings(home=tmp_path / "other")
     second = connect.one_desk(first)
-    with (
-        connect.one_desk(first),
-        connect.one_desk(other),
-        pytest.raises(Misconfigured, match="TRANCHE_HOME"),
-    ):
+    with connect.one_desk(first), connect.one_desk(other), pytest.raises(Misconfigured, match="TRANCHE_HOME"):
         second.__enter__()
     with connect.one_desk(first):
         pass
@@ -72,11 +61,7 @@ def test_desks_over_postgresql_share_a_home(tmp_path: Path) -> None:
     """Desks with a database of PostgreSQL run over one home, and keep out one that has a file."""
     shared = Settings(home=tmp_path / "one", database_url="postgresql+psycopg://tranche@/none")
     process_lock = connect.one_desk(Settings(home=tmp_path / "one"))
-    with (
-        connect.one_desk(shared),
-        connect.one_desk(shared),
-        pytest.raises(Misconfigured, match="share one"),
-    ):
+    with connect.one_desk(shared), connect.one_desk(shared), pytest.raises(Misconfigured, match="share one"):
         process_lock.__enter__()
     with connect.one_desk(Settings(home=tmp_path / "one")):
         pass

@@ -16,10 +16,7 @@ ROOT = Path(__file__).parent.parent
 FILES = sorted((ROOT / "lib").rglob("*.py"))
 MANY_LINES, REASON = 600, "One file, since"
 STARTED = re.compile(r"lib/(desk|__init__)\.py|lib/database/migrations/.*|.*/__init__\.py|.*/__main__\.py")
-PRIVATE = {
-    "_network_backend": "lib/wire/sockets.py",
-    "_Workbook__sst": "lib/reporting/files/sheets.py",
-}
+PRIVATE = {"_network_backend": "lib/wire/sockets.py", "_Workbook__sst": "lib/reporting/files/sheets.py"}
 SNAPSHOTS = ROOT / "lib/share/snapshot/models.py"
 
 

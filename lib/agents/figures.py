@@ -220,10 +220,7 @@ VERBS = (
         "Give a part of the value in `contains`",
     ),
     Verb(
-        "ask",
-        "Figures of a slicer: totals, and rows by key fields or time, filtered and ordered.",
-        Ask,
-        ask,
+        "ask", "Figures of a slicer: totals, and rows by key fields or time, filtered and ordered.", Ask, ask
     ),
     Verb(
         "what_moved",

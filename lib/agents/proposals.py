@@ -40,9 +40,7 @@ class PackageToPropose(Arguments):
     end: dt.date | None = Field(default=None, description="Last day; default: no end")
     like: int | None = Field(default=None, description="Id of a package whose targeting it starts from")
     filters: list[KeyFilter] = Field(
-        default=[],
-        max_length=20,
-        description="Targeting in fields of the deals' slicer: equals, not equals",
+        default=[], max_length=20, description="Targeting in fields of the deals' slicer: equals, not equals"
     )
     media_type: MediaType | None = Field(default=None, description="Default: that of `like`")
     seats: list[ProposedSeat] = Field(default=[], max_length=50)

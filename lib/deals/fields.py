@@ -170,8 +170,7 @@ BUYER = FieldKind(
     ],
 )
 DEAL_ID = FieldKind(
-    None,
-    Annotated[str, Field(pattern="^[A-Z0-9-]+$", description="What the DSP knows it by. An extension.")],
+    None, Annotated[str, Field(pattern="^[A-Z0-9-]+$", description="What the DSP knows it by. An extension.")]
 )
 TEXTS = (NAME, SHORT_TEXT, EMAIL)
 

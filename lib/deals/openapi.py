@@ -65,22 +65,14 @@ NEW_DEALS: dict[str, Any] = {
 }
 CREATE: dict[str, Examples] = {
     "supply_deals": {
-        "new": (
-            "With two demand deals, created with it",
-            PACKAGE | {"create_demand_deals": NEW_DEALS},
-        ),
+        "new": ("With two demand deals, created with it", PACKAGE | {"create_demand_deals": NEW_DEALS}),
         "linked": ("With a demand deal that is there already", PACKAGE | {"demand_deals": [{"id": 7}]}),
         "alone": ("Without demand deals", PACKAGE),
     },
     "demand_deals": {
         "deal": (
             "A seat's access to one supply package",
-            {
-                "name": "Morning News - Bluebird",
-                "seat": {"id": 1},
-                "price": 2.5,
-                "supply_deals": [{"id": 1}],
-            },
+            {"name": "Morning News - Bluebird", "seat": {"id": 1}, "price": 2.5, "supply_deals": [{"id": 1}]},
         )
     },
     "packages": {

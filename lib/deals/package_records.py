@@ -19,10 +19,7 @@ Key = tuple[str, int]
 BATCH_SIZE = 500
 LONGEST_OWNER, LONGEST_NOTE = 100, 2_000
 drafts = Table(
-    "drafts",
-    metadata,
-    *keys(username=String(64), service=String(500)),
-    *required(at=Instant, body=Document),
+    "drafts", metadata, *keys(username=String(64), service=String(500)), *required(at=Instant, body=Document)
 )
 change_drafts = Table(
     "change_drafts",

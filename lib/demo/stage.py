@@ -215,10 +215,7 @@ class Act:
         return read_definition(Path(__file__).with_name(f"{self.name}.yaml"))
 
 
-ACTS = (
-    Act("delivery", delivery, delivery_mappings, 0.7),
-    Act(CURATION, curation, curation_mappings, 0.3),
-)
+ACTS = (Act("delivery", delivery, delivery_mappings, 0.7), Act(CURATION, curation, curation_mappings, 0.3))
 
 
 def build(

@@ -89,11 +89,7 @@ class SessionCache(Generic[Value]):
         return self._now() - entry.at > self.seconds
 
     def _settle(
-        self,
-        key: Key,
-        entry: CacheEntry[Value],
-        before: CacheEntry[Value] | None,
-        fetch: Callable[[], Value],
+        self, key: Key, entry: CacheEntry[Value], before: CacheEntry[Value] | None, fetch: Callable[[], Value]
     ) -> None:
         stale = None
         if before is not None and self._serves_stale is not None and before.future.done():

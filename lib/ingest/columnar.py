@@ -40,11 +40,7 @@ class ColumnarFile:
             self.description = f"{_TITLES[file.format]},{rows} {len(self.columns)} columns"
 
     def rows(
-        self,
-        selection: Names | None,
-        refuse: Refuse,
-        progress: Progress | None = None,
-        kinds: Kinds = ANY,
+        self, selection: Names | None, refuse: Refuse, progress: Progress | None = None, kinds: Kinds = ANY
     ) -> Iterator[RawRows]:
         """All rows, in batches. There is nothing that could not be read."""
         names = [name for name in self.columns or () if selection is None or name in selection]

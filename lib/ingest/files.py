@@ -165,11 +165,7 @@ class Reader(Protocol):
         ...
 
     def rows(
-        self,
-        selection: Names | None,
-        refuse: Refuse,
-        progress: Progress | None = None,
-        kinds: Kinds = ANY,
+        self, selection: Names | None, refuse: Refuse, progress: Progress | None = None, kinds: Kinds = ANY
     ) -> Iterator[RawRows]:
         """All rows, in batches, with the wanted columns (None: all); what can't be read goes to `refuse`.
 

@@ -49,11 +49,7 @@ class Ndjson:
         self.names: dict[str, None] = {}
 
     def rows(
-        self,
-        selection: Names | None,
-        refuse: Refuse,
-        progress: Progress | None = None,
-        kinds: Kinds = ANY,
+        self, selection: Names | None, refuse: Refuse, progress: Progress | None = None, kinds: Kinds = ANY
     ) -> Iterator[RawRows]:
         """All rows, in batches; lines that are no JSON object go to `refuse`."""
         lines: list[tuple[int, bytes]] = []

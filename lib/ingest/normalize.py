@@ -295,10 +295,7 @@ def _key_field(field: KeyFieldDefinition, definition: Definition, missing: pa.Ar
     if field.spelling != "any":
         reason += ", or not written like the others; if 0100 is not 100 there, make the field text"
     return _Field(
-        field.name,
-        field.source,
-        lambda column: cells.whole(column, marks, missing, field.spelling),
-        reason,
+        field.name, field.source, lambda column: cells.whole(column, marks, missing, field.spelling), reason
     )
 
 

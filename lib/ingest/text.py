@@ -86,11 +86,7 @@ class DelimitedText:
         return ", ".join(parts + self._layout.description)
 
     def rows(
-        self,
-        selection: Names | None,
-        refuse: Refuse,
-        progress: Progress | None = None,
-        kinds: Kinds = ANY,
+        self, selection: Names | None, refuse: Refuse, progress: Progress | None = None, kinds: Kinds = ANY
     ) -> Iterator[RawRows]:
         """All rows, in batches; rows with another number of cells or undecodable bytes go to `refuse`."""
         columns = self.columns if selection is None else selection

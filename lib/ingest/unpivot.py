@@ -36,11 +36,7 @@ class UnpivotReader:
         self.description = f"{reader.description}, {days}"
 
     def rows(
-        self,
-        selection: Names | None,
-        refuse: Refuse,
-        progress: Progress | None = None,
-        kinds: Kinds = ANY,
+        self, selection: Names | None, refuse: Refuse, progress: Progress | None = None, kinds: Kinds = ANY
     ) -> Iterator[RawRows]:
         """All rows, in batches; those of a line come one after the other, in the order of the days."""
         others = [name for name in self._others if selection is None or name in selection]

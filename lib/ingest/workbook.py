@@ -88,11 +88,7 @@ class Workbook:
         self.description = ", ".join(parts)
 
     def rows(
-        self,
-        selection: Names | None,
-        refuse: Refuse,
-        progress: Progress | None = None,
-        kinds: Kinds = ANY,
+        self, selection: Names | None, refuse: Refuse, progress: Progress | None = None, kinds: Kinds = ANY
     ) -> Iterator[RawRows]:
         """All rows, in batches; empty ones are no rows."""
         positions = [

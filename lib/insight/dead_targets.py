@@ -137,10 +137,7 @@ def last_questions(before: AudienceQuery, dead: Iterable[IncludedTarget]) -> lis
 
 
 def last_days(
-    dead: Iterable[IncludedTarget],
-    queries: Sequence[AudienceQuery],
-    answers: Sequence[Audience],
-    field: str,
+    dead: Iterable[IncludedTarget], queries: Sequence[AudienceQuery], answers: Sequence[Audience], field: str
 ) -> list[DeadTarget]:
     """The dead targets, with what the answers to `last_questions` say of their last days."""
     last: dict[tuple[str, str], date] = {}

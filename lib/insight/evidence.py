@@ -234,10 +234,7 @@ def figures(
             _totals(own, field.name),
             _totals(others[0], field.name) if others else None,
             difference(
-                daily(own, field.name),
-                daily(others[0], field.name) if others else None,
-                around,
-                change_days,
+                daily(own, field.name), daily(others[0], field.name) if others else None, around, change_days
             ),
         )
         for field in fields

@@ -60,11 +60,7 @@ def available(
 
 
 def of_targeting(
-    report: DealReport,
-    targeting: Targeting,
-    lists: Lists,
-    media_type: str | None,
-    booking: Booking,
+    report: DealReport, targeting: Targeting, lists: Lists, media_type: str | None, booking: Booking
 ) -> dict[str, Any] | None:
     """The forecast of bids (else impressions) as a proposal has it: the first week from the booked start on.
 

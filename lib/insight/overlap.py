@@ -70,11 +70,7 @@ def overlaps(
     single = estimates[:count]
     pairs = [
         SharedInventory(
-            first,
-            second,
-            both,
-            estimate.part(both, single[first]),
-            estimate.part(both, single[second]),
+            first, second, both, estimate.part(both, single[first]), estimate.part(both, single[second])
         )
         for (first, second), both in zip(combinations(range(count), 2), estimates[count:], strict=True)
     ]

@@ -46,10 +46,7 @@ class Key:
 
 
 def key(
-    slicer: StoredSlicer,
-    row_filters: tuple[Filter, ...],
-    query: AudienceQuery,
-    rows_limit: int | None,
+    slicer: StoredSlicer, row_filters: tuple[Filter, ...], query: AudienceQuery, rows_limit: int | None
 ) -> Key:
     """The key of a resolved question."""
     shortest = query.model_copy(
@@ -117,10 +114,7 @@ class AnswerCache(Generic[Answer]):
         return self._bytes
 
     def _compute(
-        self,
-        key: Hashable,
-        running: "Future[Answer | None]",
-        compute: Callable[[], tuple[Answer, bool]],
+        self, key: Hashable, running: "Future[Answer | None]", compute: Callable[[], tuple[Answer, bool]]
     ) -> Answer:
         answer = None
         try:

@@ -210,11 +210,7 @@ class ReportingService:
         return plan, plan.answer(frame, int(counts.rows.records.sum()))
 
     def _frame(
-        self,
-        slicer: StoredSlicer,
-        request: RecordsQuestion,
-        days: "pd.Series[str]",
-        deadline: Deadline,
+        self, slicer: StoredSlicer, request: RecordsQuestion, days: "pd.Series[str]", deadline: Deadline
     ) -> pd.DataFrame:
         if slicer.definition.source is not None:
             return self.connected.engine.records(slicer, request, deadline)

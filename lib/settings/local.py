@@ -56,8 +56,7 @@ class Local(Section):
     """The settings of this installation itself."""
 
     home: Path = Field(
-        default=Path(".tranche"),
-        description="Data directory: rows, the database, `tranche.toml`.",
+        default=Path(".tranche"), description="Data directory: rows, the database, `tranche.toml`."
     )
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=8501, ge=1, le=65535, description="Port to listen on.")

@@ -49,8 +49,7 @@ class Remote(Section):
     """The settings of remote services. Without an address, a service is embedded."""
 
     base_url: str = Field(
-        default="",
-        description="Address of a remote reporting service, without `/API/v2`; empty: embedded.",
+        default="", description="Address of a remote reporting service, without `/API/v2`; empty: embedded."
     )
     curate_url: str = Field(
         default="", description="Address of a remote deals service, without `/api/`; empty: embedded."
@@ -70,8 +69,7 @@ class Remote(Section):
         default=None, description="Permanent token for the remote deals service."
     )
     service_username: str = Field(
-        default="",
-        description="User name for temporary tokens, if no permanent token is set.",
+        default="", description="User name for temporary tokens, if no permanent token is set."
     )
     service_password: SecretStr | None = Field(default=None, description="Password for temporary tokens.")
     token_header: str = Field(

@@ -3,16 +3,7 @@
 from lib.views.boards import COLUMNS, Board, BoardCell, BoardPart
 from lib.views.deal_entries import DealLists, EntriesScope
 from lib.views.entries import NamedEntries
-from lib.views.models import (
-    ALERT_RULES,
-    Alert,
-    AlertRule,
-    AlertState,
-    DealEntry,
-    Note,
-    OwnMetric,
-    SavedView,
-)
+from lib.views.models import ALERT_RULES, Alert, AlertRule, AlertState, DealEntry, Note, OwnMetric, SavedView
 from lib.views.notes import mentions
 from lib.views.share_links import ShareLink, ShareLinks
 from lib.views.store import ViewStore

@@ -168,11 +168,7 @@ def part_of_menu(part: str) -> tuple[str, str]:
 
 def of_view(name: str) -> tuple[str, str]:
     """What opens a panel of the saved view."""
-    return (
-        ".st-key-saved_views button",
-        ".st-key-view_do_1 button",
-        f"[role=menuitem]:has-text({name!r})",
-    )
+    return (".st-key-saved_views button", ".st-key-view_do_1 button", f"[role=menuitem]:has-text({name!r})")
 
 
 SCENES: dict[str, Scene] = {
@@ -197,11 +193,7 @@ SCENES: dict[str, Scene] = {
     ),
     "steps": Scene(
         FILTERS,
-        {
-            "question_undo": press,
-            "question_redo": press,
-            "filters_clear": press,
-        },
+        {"question_undo": press, "question_redo": press, "filters_clear": press},
         opens=("[data-control='leaderboards/include']",),
     ),
     "dates": Scene(
@@ -219,10 +211,7 @@ SCENES: dict[str, Scene] = {
     ),
     "compared ranges": Scene(
         f"{AUDIENCE}&compare=2026-11-08~2026-11-14&also=2026-11-01~2026-11-07",
-        {
-            "compare_range.*": earlier,
-            "also_range.*": earlier,
-        },
+        {"compare_range.*": earlier, "also_range.*": earlier},
         opens=(".st-key-compare button",),
     ),
     "words": Scene(
@@ -373,11 +362,7 @@ SCENES: dict[str, Scene] = {
     ),
     "view to a board": Scene(
         AUDIENCE,
-        {
-            "view_board": press,
-            "view_board_part": press,
-            "view_board_add": press,
-        },
+        {"view_board": press, "view_board_part": press, "view_board_add": press},
         opens=of_view("board"),
         writes=("view_board_add",),
     ),
@@ -466,10 +451,7 @@ SCENES: dict[str, Scene] = {
     ),
     "downloads": Scene(
         AUDIENCE,
-        {
-            "exported_card": press,
-            "[a-z_]+_(csv|png|xlsx)(/button)?": DOWNLOAD,
-        },
+        {"exported_card": press, "[a-z_]+_(csv|png|xlsx)(/button)?": DOWNLOAD},
         opens=(".st-key-leaderboards_download button",),
     ),
     "split": Scene(

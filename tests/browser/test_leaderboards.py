@@ -51,8 +51,7 @@ def test_cards_are_on_the_first_screen(page: Page, country: Locator) -> None:
 
 
 @pytest.mark.parametrize(
-    ("head", "first"),
-    [("user-", "user-118080"), ("a name without room-" * 5, "…118080")],
+    ("head", "first"), [("user-", "user-118080"), ("a name without room-" * 5, "…118080")]
 )
 def test_a_narrow_card_of_long_names(address: str, page: Page, head: str, first: str) -> None:
     """Titles are whole, columns are as wide in all cards; only names without room lose what they share."""

@@ -191,10 +191,7 @@ def test_what_does_not_exist_is_asked_about(people: People, home: Path) -> None:
     run("user", "grant", "ada", "demo", "demo/delivery", "*", "--revoke")
     for target, question in (
         ("demmo", "Unknown project 'demmo'; did you mean 'demo'. Grant it anyway?"),
-        (
-            "demo/delivry",
-            "Unknown slicer 'demo/delivry'; did you mean 'demo/delivery'. Grant it anyway?",
-        ),
+        ("demo/delivry", "Unknown slicer 'demo/delivry'; did you mean 'demo/delivery'. Grant it anyway?"),
     ):
         asked = run("user", "grant", "ada", target, typed="n\n")
         assert (asked.exit_code, people.require("ada").grants) == (1, ())

@@ -270,9 +270,7 @@ def test_its_own_pause_is_kept(manager: Caller, there: World, dsp: StandinDsp, p
 
 
 @pytest.mark.parametrize(
-    "answer",
-    [Response(b"x" * 200_000, 200), Response(status_code=400)],
-    ids=["huge", "refused"],
+    "answer", [Response(b"x" * 200_000, 200), Response(status_code=400)], ids=["huge", "refused"]
 )
 def test_answers_that_do_not_count(
     manager: Caller, there: World, dsp: StandinDsp, push: Push, answer: Response

@@ -141,11 +141,7 @@ def test_every_kind_of_deal_is_valid(manager: Caller, there: World, dsp: Dsp) ->
     ],
 )
 def test_countries(
-    manager: Caller,
-    there: World,
-    dsp: Dsp,
-    places: list[tuple[str, str, bool]],
-    countries: list[str] | None,
+    manager: Caller, there: World, dsp: Dsp, places: list[tuple[str, str, bool]], countries: list[str] | None
 ) -> None:
     """Countries are those included, in three letters; none are listed where they are all, or not known."""
     targets = [{"type": t, "value": value, "is_excluded": is_out} for t, value, is_out in places]

@@ -108,11 +108,7 @@ def test_a_field_of_another_kind_is_set_aside() -> None:
     }  # fmt: skip
     entity = Dialect().read(DemandDeal, body)
     assert (entity.name, entity.price, [deal.id for deal in entity.supply_deals]) == ("Fine", None, [2])
-    assert entity.unread == {
-        "price": "cheap",
-        "created_at": "2026-03-01T09:00:00",
-        "supply_deals": [3],
-    }
+    assert entity.unread == {"price": "cheap", "created_at": "2026-03-01T09:00:00", "supply_deals": [3]}
     for broken in ({"id": "x"}, [1], "text", None):
         with pytest.raises(Unreadable):
             Dialect().read(DemandDeal, broken)

@@ -200,12 +200,7 @@ def test_search_finds_by_what_is_linked(manager: Caller, sold: dict[str, Any]) -
     assert ids(manager, "demand_deals", f"{second['seat']['name']} {word} {second['dsp']['name']}") == [
         second["id"]
     ]
-    for text in (
-        first["deal_id"],
-        f"{word}@buyer",
-        f"{word}-ollie",
-        f"{word}-land",
-    ):
+    for text in (first["deal_id"], f"{word}@buyer", f"{word}-ollie", f"{word}-land"):
         assert ids(manager, "supply_deals", text) == [sold["package"]["id"]], text
     assert ids(manager, "supply_deals", f"{word} nothing-like-it") == []
     assert ids(manager, "supply_deals", f"{word} country") == [], "kinds of targeting are no words of it"

@@ -23,10 +23,7 @@ def test_what_was_noted_is_there_for_others_and_later(engine: Engine, memory: Me
     memory.note("created", DemandDeal, [DEAL, {"id": "8", "name": "Eight"}])
     again = Memory(engine, HERE, "ada")
     assert [entry.body for entry in again.latest(DemandDeal)] == [DEAL, {"id": "8", "name": "Eight"}]
-    assert [(entry.entity_id, entry.who) for entry in again.latest(DemandDeal)] == [
-        (7, "max"),
-        (8, "max"),
-    ]
+    assert [(entry.entity_id, entry.who) for entry in again.latest(DemandDeal)] == [(7, "max"), (8, "max")]
     assert again.latest(SupplyPackage) == []
     other = Memory(engine, "https://other.example", "max")
     assert (other.latest(DemandDeal), other.newest(), again.newest()) == ([], 0, 2)

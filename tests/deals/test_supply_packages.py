@@ -182,8 +182,7 @@ def test_a_generated_name_passes_its_own_change(manager: Caller, there: World) -
     long = unique("Long ").ljust(200, "x")
     seat = manager.make("seats", {"name": unique("Seat ").ljust(200, "y"), "dsp": {"id": there.syncing}})
     new_package = manager.make(
-        "supply_deals",
-        package(name=long, create_demand_deals=deals(option(there.ada), option(seat["id"]))),
+        "supply_deals", package(name=long, create_demand_deals=deals(option(there.ada), option(seat["id"])))
     )
     ada = manager.get(f"seats/{there.ada}/")["name"]
     names = [deal["name"] for deal in new_package["demand_deals"]]
@@ -220,11 +219,7 @@ def test_several_are_changed_by_one_request(manager: Caller, there: World) -> No
         "supply_deals", package(create_demand_deals=deals(option(there.ada), option(there.bob)))
     )
     first, second = (deal["id"] for deal in new_package["demand_deals"])
-    body = [
-        {"id": first, "is_active": False},
-        {"id": 10**9, "is_active": False},
-        {"id": second, "price": -1},
-    ]
+    body = [{"id": first, "is_active": False}, {"id": 10**9, "is_active": False}, {"id": second, "price": -1}]
     answer = read(manager.ask("PUT", "demand_deals/", body), 200)["results"]
     assert [(result["id"], result["status"]) for result in answer] == [
         (first, 204),

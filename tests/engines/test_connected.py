@@ -43,11 +43,7 @@ from lib.wire.errors import (
 )
 
 DEFINITION = Definition.model_validate(
-    {
-        "time": {"column": "day"},
-        "key_fields": [{"name": "country"}],
-        "data_fields": [{"name": "bids"}],
-    }
+    {"time": {"column": "day"}, "key_fields": [{"name": "country"}], "data_fields": [{"name": "bids"}]}
 )
 HOSTILE = "'; DROP TABLE sales; --\"\\%_${HOME}"
 

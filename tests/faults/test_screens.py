@@ -347,12 +347,7 @@ def test_the_drawer(steady: Desk, deals: Proxy, behavior: Behavior, sentence: st
 
 @faults_on("screen", ("audience", "deals"), "silence", "reset", "502 page", "429", "garbage")
 def test_tokens_fail(
-    desk: Desk,
-    tokens: Proxy,
-    temporary: dict[str, object],
-    behavior: Behavior,
-    sentence: str,
-    screen: str,
+    desk: Desk, tokens: Proxy, temporary: dict[str, object], behavior: Behavior, sentence: str, screen: str
 ) -> None:
     """Without a token service the screens that need one say so, Access works, and all is well once it is."""
     desk.configure(**temporary)

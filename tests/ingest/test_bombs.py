@@ -78,8 +78,7 @@ def wide_parquet(path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("make", "name"),
-    [(wide_csv, "a.csv.gz"), (wide_ndjson, "a.ndjson.gz"), (wide_parquet, "a.parquet")],
+    ("make", "name"), [(wide_csv, "a.csv.gz"), (wide_ndjson, "a.ndjson.gz"), (wide_parquet, "a.parquet")]
 )
 def test_columns_without_end(tmp_path: Path, make: Callable[[Path], Path], name: str) -> None:
     """A file with more columns than anybody has is refused with their number, before they are inferred."""

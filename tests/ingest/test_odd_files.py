@@ -653,11 +653,7 @@ def test_a_named_zone_sets_the_slicer_s_days(place: Place, zone: str, days_zone:
             gzip.compress(gzip.compress(csv(FORTNIGHT).encode())),
             "packed twice, gzip in gzip; unpack it once",
         ),
-        (
-            "near.csv",
-            "Date,n\nQ1 of 2026,1\n",
-            "nearest is 'Date', but 'Q1 of 2026' is in no known format",
-        ),
+        ("near.csv", "Date,n\nQ1 of 2026,1\n", "nearest is 'Date', but 'Q1 of 2026' is in no known format"),
         ("empty.csv", "n,Date\n1,\n2,\n", "nearest is 'Date', but it has no values"),
     ],
 )

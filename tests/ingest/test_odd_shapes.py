@@ -121,9 +121,7 @@ DATES = [
     OddFile("weekday.csv", csv(MONTH, "%a %d %b %Y"), MONTH),
     OddFile("weekday and digits.csv", csv(MONTH, "%A, %d/%m/%Y"), MONTH),
     OddFile(
-        "German weekday.csv",
-        csv(MONTH, lambda day: f"{GERMAN_DAYS[day.weekday()]}, {day:%d.%m.%Y}"),
-        MONTH,
+        "German weekday.csv", csv(MONTH, lambda day: f"{GERMAN_DAYS[day.weekday()]}, {day:%d.%m.%Y}"), MONTH
     ),
     OddFile("ctime.csv", csv(MONTH, "%a %b %d 00:00:00 %Y"), MONTH),
     OddFile("Korean.csv", csv(MONTH, "%Y년 %m월 %d일"), MONTH),
@@ -133,11 +131,7 @@ DATES = [
         for form in ("KW%V %G", "%G KW %V", "W%V %G")
     ),
     *(
-        OddFile(
-            f"under week {form.replace('/', '|')}.csv",
-            csv(WEEKS, form).replace("day,", "week,"),
-            WEEKS,
-        )
+        OddFile(f"under week {form.replace('/', '|')}.csv", csv(WEEKS, form).replace("day,", "week,"), WEEKS)
         for form in ("%G-%V", "%G/%V", "%G%V", "%V/%G")
     ),
     *(OddFile(f"range {name}.csv", csv(WEEKS, form), WEEKS) for name, form in RANGES.items()),

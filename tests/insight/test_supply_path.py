@@ -137,10 +137,7 @@ def test_the_screens(visit: Visit, desk: Clients, deals: Deals) -> None:
     assert clean(opened.button(key="view_open_list_1").click().run()).selectbox(key="show").value
     unseen = visit("deals", "viewer", show="Unauthorized", deals_kind="Packages")
     assert any("can't be filtered so now. None of the slicers" in warning.value for warning in unseen.warning)
-    assert listed(clean(unseen.button(key="show_all").click().run())) == [
-        "Evening Sports",
-        "Morning News",
-    ]
+    assert listed(clean(unseen.button(key="show_all").click().run())) == ["Evening Sports", "Morning News"]
     desk.supply_files.add([("cats.example.ads.txt", f"{US}, 1, DIRECT".encode())])
     assert any(
         "No packages match" in info.value

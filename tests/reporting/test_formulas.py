@@ -273,10 +273,7 @@ def test_formulas_of_formulas() -> None:
 
 @pytest.mark.parametrize(
     ("formulas", "circle"),
-    [
-        ({"a": "a + 1"}, "'a' → 'a'"),
-        ({"a": "b", "b": "1 / c", "c": "x + a"}, "'a' → 'b' → 'c' → 'a'"),
-    ],
+    [({"a": "a + 1"}, "'a' → 'a'"), ({"a": "b", "b": "1 / c", "c": "x + a"}, "'a' → 'b' → 'c' → 'a'")],
 )
 def test_circles_are_named(formulas: dict[str, str], circle: str) -> None:
     """Formulas that refer to each other in a circle are refused, and the way round is named."""

@@ -27,11 +27,7 @@ def answer(imps: float, ctr: float, users: float) -> Audience:
 def test_periods_of_different_length_are_compared_per_day() -> None:
     """Sums are compared per day, ratios as they are, unique users not at all."""
     compared = ComparedAnswers(answer(300, 2.0, 50), answer(250, 1.0, 40), Coverage(30, 30, 25, 30))
-    assert [compared.total(field) for field in (IMPS, CTR, USERS)] == [
-        Change(0.0),
-        Change(1.0),
-        Change(None),
-    ]
+    assert [compared.total(field) for field in (IMPS, CTR, USERS)] == [Change(0.0), Change(1.0), Change(None)]
     assert compared.rows(IMPS) == {("1",): Change(0.0)}
     alike = ComparedAnswers(answer(300, 2.0, 50), answer(250, 1.0, 40), Coverage(25, 30, 25, 30))
     assert [alike.total(field) for field in (IMPS, USERS)] == [Change(0.2), Change(0.25)]

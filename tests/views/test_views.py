@@ -294,10 +294,7 @@ def test_comments_on_a_view(kept: As) -> None:
     first, second = bo.notes.comment(view.id, "Why?"), ada.notes.comment(view.id, HOSTILE)
     assert [
         (comment.text, comment.owner, comment.is_mine) for comment in ada.notes.on_views(*DELIVERY)[view.id]
-    ] == [
-        ("Why?", "bo", False),
-        (HOSTILE, "ada", True),
-    ]
+    ] == [("Why?", "bo", False), (HOSTILE, "ada", True)]
     assert before <= first.created <= second.created <= datetime.now(UTC)
     assert ada.notes.of(*DELIVERY, date.min, date.max) == []
     with pytest.raises(AccessError):
@@ -349,8 +346,7 @@ def test_mentioned_readers(kept: As) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
-    [("  ", "missing"), ("x" * 301, "too long: 301"), ("\u202eabc", "reading direction")],
+    ("text", "words"), [("  ", "missing"), ("x" * 301, "too long: 301"), ("\u202eabc", "reading direction")]
 )
 def test_texts_that_do_not_do(kept: As, text: str, words: str) -> None:
     """An empty text, a long one and one that reads as another are refused in words."""

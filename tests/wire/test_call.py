@@ -110,8 +110,7 @@ def test_answers_are_bounded():
     packed = gzip.compress(b"0" * 100_000)
     with pytest.raises(Unreadable, match="99,999 bytes"):
         call(
-            Service((200, {"content-encoding": "gzip"}, packed)).client(),
-            Call("GET", "/", max_bytes=99_999),
+            Service((200, {"content-encoding": "gzip"}, packed)).client(), Call("GET", "/", max_bytes=99_999)
         )
 
 

@@ -57,9 +57,5 @@ def local(user: str, settings: Settings) -> DeskClients:
         raise AccessError(f"'{person.username}' may not sign in")
     clients = connect.connect(person, settings)
     return DeskClients(
-        settings.address,
-        clients.reporting,
-        clients.open_deals,
-        lambda: clients.slicers,
-        is_checked_here=True,
+        settings.address, clients.reporting, clients.open_deals, lambda: clients.slicers, is_checked_here=True
     )

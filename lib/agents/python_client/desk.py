@@ -113,12 +113,7 @@ class Desk:
         return answer.query(AudienceQuery, pair, about, parts, **more)
 
     def ask(
-        self,
-        slicer: str,
-        *,
-        exact: bool = False,
-        descriptions: bool = False,
-        **parts: Unpack[QuestionParts],
+        self, slicer: str, *, exact: bool = False, descriptions: bool = False, **parts: Unpack[QuestionParts]
     ) -> Answer:
         """The figures. Of more than a million records a sample is read, unless the answer is to be `exact`.
 

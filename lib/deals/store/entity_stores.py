@@ -506,10 +506,7 @@ SEATS = Seats(
 )
 DSPS = Dsps("dsps", t.dsps, requests.DspRequest, (Dependants("seat", t.seats, t.seats.c.dsp_id),))
 DOMAIN_LISTS = EntityStore(
-    "domain_lists",
-    t.domain_lists,
-    requests.DomainListRequest,
-    (_packages_with(t.supply_domain_lists),),
+    "domain_lists", t.domain_lists, requests.DomainListRequest, (_packages_with(t.supply_domain_lists),)
 )
 APP_LISTS = EntityStore(
     "app_lists", t.app_lists, requests.AppListRequest, (_packages_with(t.supply_app_lists),)

@@ -10,15 +10,7 @@ from pydantic import BaseModel, Field
 
 from lib.deals.endpoints import AuthorizedCall, Body, IfNoneMatch, admit, conditional_response, list_page
 from lib.deals.models import BuyerSeat
-from lib.deals.openapi import (
-    CONTENT_TAG,
-    PAGE_PARAMETERS,
-    UNCHANGED,
-    errors,
-    page_of,
-    parameter,
-    success,
-)
+from lib.deals.openapi import CONTENT_TAG, PAGE_PARAMETERS, UNCHANGED, errors, page_of, parameter, success
 from lib.deals.sync.documents import AD_TYPES, ARCHIVED, VERSION
 from lib.deals.sync.service import who
 from lib.deals.sync.sync_state import BuyerSeatRequest

@@ -69,8 +69,7 @@ class IbisEngine:
         with about(slicer):
             question = replace(request.question, split_by=times)
             return self._retry_on_change(
-                slicer,
-                lambda: fetch_records(Statements(self._live, slicer, question, deadline), request),
+                slicer, lambda: fetch_records(Statements(self._live, slicer, question, deadline), request)
             )
 
     def _retry_on_change(self, slicer: StoredSlicer, work: Callable[[], Result]) -> Result:

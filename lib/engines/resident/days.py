@@ -54,10 +54,7 @@ class Bounds:
         for name in self.ratios:
             low = min((day[name][0] for day in days), default=math.inf)
             high = max((day[name][1] for day in days), default=-math.inf)
-            together[name] = (
-                low if math.isfinite(low) else None,
-                high if math.isfinite(high) else None,
-            )
+            together[name] = (low if math.isfinite(low) else None, high if math.isfinite(high) else None)
         return together
 
 

@@ -166,12 +166,7 @@ def of_nothing(name: str) -> Json | list[Json]:
     return about | _empty() | more
 
 
-def _field(
-    focus: Focus,
-    lines: Sequence[ChartLine],
-    now: Audience,
-    values: Sequence[ValueLine],
-) -> Json:
+def _field(focus: Focus, lines: Sequence[ChartLine], now: Audience, values: Sequence[ValueLine]) -> Json:
     """What the chart and the precision say while this data field is shown."""
     single = [_line(line.series, focus) for line in lines]
     has_trend = over_time.has_trend(focus, now) and bool(lines)

@@ -184,11 +184,7 @@ def compared_columns(
         if side.pair is None:
             continue
         rows = replace(side, field=data_field)
-        changes = [
-            split_rows.total_change(rows),
-            *split_rows.changes(rows),
-            split_rows.others_change(rows),
-        ]
+        changes = [split_rows.total_change(rows), *split_rows.changes(rows), split_rows.others_change(rows)]
         lead = "" if data_field == split.field else numbers.title(data_field)
         against = side.against if split.also is not None else ""
         for name in column_kinds:

@@ -83,11 +83,7 @@ def restrictions(slicer: Slicer) -> str:
     return "; ".join(sentence(filter_, slicer, most=len(filter_.value)) for filter_ in slicer.restrictions)
 
 
-def together(
-    filters: Iterable[Filter],
-    slicer: Slicer,
-    descriptions: Mapping[str, str] | None = None,
-) -> str:
+def together(filters: Iterable[Filter], slicer: Slicer, descriptions: Mapping[str, str] | None = None) -> str:
     """The filters on one key field in the same way: `Country is United States · is not Canada`."""
     all_filters = tuple(filters)
     parts = " · ".join(_matching(filter_, descriptions or {}, MOST_NAMES) for filter_ in all_filters)

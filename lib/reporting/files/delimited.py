@@ -115,18 +115,10 @@ def unescape(cell: str) -> str:
 
 
 CSV = TextDialect(
-    separator=",",
-    end="\r\n",
-    title=lambda column: column.description,
-    quote=_quote,
-    number=display,
+    separator=",", end="\r\n", title=lambda column: column.description, quote=_quote, number=display
 )
 TSV = TextDialect(
-    separator="\t",
-    end="\r\n",
-    title=lambda column: column.description,
-    quote=_quote_special,
-    number=display,
+    separator="\t", end="\r\n", title=lambda column: column.description, quote=_quote_special, number=display
 )
 TSV2 = TextDialect(
     separator="\t",

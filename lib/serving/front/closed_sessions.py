@@ -32,10 +32,7 @@ class ClosedSessions:
     """
 
     def __init__(
-        self,
-        seconds: float,
-        is_signed_in: Callable[[Any], bool],
-        now: Callable[[], float] = time.monotonic,
+        self, seconds: float, is_signed_in: Callable[[Any], bool], now: Callable[[], float] = time.monotonic
     ) -> None:
         self._seconds, self._is_signed_in, self._now = seconds, is_signed_in, now
         self._kept: dict[str, tuple[float, SessionInfo]] = {}

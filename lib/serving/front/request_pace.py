@@ -39,11 +39,7 @@ class RequestPace:
     """
 
     def __init__(
-        self,
-        app: ASGIApp,
-        is_signed: Callable[[str], bool],
-        rate: Rate = ANONYMOUS,
-        use: Use | None = None,
+        self, app: ASGIApp, is_signed: Callable[[str], bool], rate: Rate = ANONYMOUS, use: Use | None = None
     ) -> None:
         self._app, self._is_signed, self._rate, self._use = app, is_signed, rate, use
         self._every = max(1, rate.at_once // SHARED_AFTER)

@@ -60,11 +60,7 @@ def _line(remote: Remote, name: str, address: str, token: SecretStr | None, serv
 
 
 def _patience(remote: Remote, name: str) -> Patience:
-    return Patience(
-        seconds=remote.answer_seconds,
-        max_bytes=remote.max_answer_bytes,
-        breaker=Breaker(name),
-    )
+    return Patience(seconds=remote.answer_seconds, max_bytes=remote.max_answer_bytes, breaker=Breaker(name))
 
 
 def _http(remote: Remote, address: str) -> httpx.Client:

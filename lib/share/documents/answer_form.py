@@ -111,10 +111,7 @@ def read(fields: Fields, link: int, today: date, currency: str) -> BuyerReply:
 
 
 def section(
-    negotiation: Negotiation,
-    money: Prices,
-    is_guaranteed: bool,
-    reply: BuyerReply | None = None,
+    negotiation: Negotiation, money: Prices, is_guaranteed: bool, reply: BuyerReply | None = None
 ) -> snapshots.Answer:
     """The section of the page; after a refusal with what was typed, and what is wrong with it or differs from
     the page that was answered."""

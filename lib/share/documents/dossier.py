@@ -27,10 +27,7 @@ ENGLISH = Numbers()
 
 
 def terms(
-    deal: DemandDeal,
-    packages: Sequence[tuple[SupplyPackage, str]],
-    money: Prices,
-    usual: str,
+    deal: DemandDeal, packages: Sequence[tuple[SupplyPackage, str]], money: Prices, usual: str
 ) -> Iterator[tuple[str, str]]:
     """The terms by title. `usual` is the price type of deals without one; `packages` come with their
     targeting in words (buyer_terms.py). What the buyer answered is none of them: the status at the buyer."""

@@ -69,10 +69,7 @@ def draw(context: PageContext) -> None:
         data={
             "taken": history.receipt(page_clicks.CARDS),
             "params": history.current(context).params,
-            "steps": {
-                "undo": _latest(context, steps.undo),
-                "redo": _latest(context, steps.redo[::-1]),
-            },
+            "steps": {"undo": _latest(context, steps.undo), "redo": _latest(context, steps.redo[::-1])},
             "project": context.project,
             "slicer": context.slicer_name,
             "fields": [

@@ -91,11 +91,7 @@ def line(
         x=times.starts[:count],
         y=values,
         mode="lines+markers" if count <= 45 and not is_dotted else "lines",
-        line={
-            "color": color,
-            "width": 1.5 if is_dotted else 2,
-            "dash": "dot" if is_dotted else "solid",
-        },
+        line={"color": color, "width": 1.5 if is_dotted else 2, "dash": "dot" if is_dotted else "solid"},
         marker={"size": 5},
         name=theme.plain_text(source.label),
         customdata=texts,

@@ -155,9 +155,7 @@ def count(context: PageContext, search: ListSearch) -> int:
     client = context.deals
     first_page = replace(search, page=0)
     return fetch_cached(
-        context,
-        ("count", first_page),
-        lambda: client.list(search.entity, limit=1, **search.found_by).count,
+        context, ("count", first_page), lambda: client.list(search.entity, limit=1, **search.found_by).count
     )
 
 

@@ -49,10 +49,7 @@ Needs = Literal["nothing", "links", "report"]
 OWN: Mapping[str, Needs] = {SUPPLY: "nothing", DEALS: "nothing"}
 OF_PACKAGES: Mapping[str, Needs] = {SUPPLY: "nothing", DEALS: "links"}
 OF_DEALS: Mapping[str, Needs] = {SUPPLY: "links", DEALS: "nothing"}
-BRIEF = {
-    "supply_deals": ("name", "status", "targeting"),
-    "demand_deals": ("name", "status", "seat", "price"),
-}
+BRIEF = {"supply_deals": ("name", "status", "targeting"), "demand_deals": ("name", "status", "seat", "price")}
 
 
 @dataclass(frozen=True)

@@ -197,10 +197,7 @@ def headline(context: PageContext) -> None:
 def _everything(context: PageContext) -> AudienceQuery:
     """A question about this slicer, with its dates still to be set."""
     return AudienceQuery(
-        project_name=context.project,
-        slicer_name=context.slicer_name,
-        start_date="today",
-        end_date="today",
+        project_name=context.project, slicer_name=context.slicer_name, start_date="today", end_date="today"
     )
 
 

@@ -142,12 +142,7 @@ def _query_of_rows(question: AudienceQuery, screen: Audience) -> AudienceQuery:
 
 
 def _exact(
-    ask: Ask,
-    export: Export,
-    question: AudienceQuery,
-    names: tuple[str, ...],
-    file: Preview,
-    slicer: Slicer,
+    ask: Ask, export: Export, question: AudienceQuery, names: tuple[str, ...], file: Preview, slicer: Slicer
 ) -> Exact:
     """The exact figures of all rows, by their names; empty if the service can't read all records."""
     every = {"data_fields": names, "order_by": (), "limit": None, "offset": 0, "precision": 0}

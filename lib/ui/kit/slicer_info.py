@@ -118,10 +118,7 @@ def first_of(slicers: Sequence[Pair], project: str | None, slicer: str | None) -
     None for project or slicer: the request leaves it open. `slicers` are those that the person may see, so
     that one that is not visible and one that does not exist are the same to them.
     """
-    return next(
-        (pair for pair in slicers if project in (None, pair[0]) and slicer in (None, pair[1])),
-        None,
-    )
+    return next((pair for pair in slicers if project in (None, pair[0]) and slicer in (None, pair[1])), None)
 
 
 def missing_sentence(project: str, slicer: str) -> str:

@@ -181,11 +181,7 @@ def _values_query(
 
 
 def _add_missing(
-    target: FilterTarget,
-    name: str,
-    missing: tuple[str, ...],
-    labels: dict[str, str],
-    figures: Figures,
+    target: FilterTarget, name: str, missing: tuple[str, ...], labels: dict[str, str], figures: Figures
 ) -> tuple[dict[str, str], Figures]:
     """The values and figures, with the chosen values that are not among the largest."""
     if not missing:
@@ -326,8 +322,7 @@ def draw_paste(target: FilterTarget, prefix: str, name: str) -> None:
             rest = f" and {count_text(more)} more" if more > 0 else ""
             where = "" if paste.is_exact else ", in a sample of the records"
             st.warning(
-                f"{count_text(len(paste.unknown))} not found{where}: {names}{rest}",
-                icon=":material/help:",
+                f"{count_text(len(paste.unknown))} not found{where}: {names}{rest}", icon=":material/help:"
             )
         _ways(target, key, name, paste)
 

@@ -111,8 +111,7 @@ def test_few_wait_for_a_password_to_be_checked(opened: Access, monkeypatch: pyte
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "code"),
-    [("GET", "/oauth2/token/", 405), ("POST", "/oauth2/tokens/", 404)],
+    ("method", "path", "code"), [("GET", "/oauth2/token/", 405), ("POST", "/oauth2/tokens/", 404)]
 )
 def test_failures_of_the_framework(http: httpx.Client, method: str, path: str, code: int) -> None:
     """Unknown paths and wrong methods are answered as RFC 6749, 5.2 has it, too."""

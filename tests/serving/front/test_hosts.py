@@ -18,13 +18,7 @@ from lib.wire.transport import InProcess
 DESK = "https://desk.example"
 EVERYWHERE = "0.0.0.0"  # noqa: S104
 FOREIGN = ("evil.example", "evil.example:8501", "127.0.0.1.evil.example", "", "localhost@evil.example", "[")
-NO_PORT = (
-    "127.0.0.1:8641.evil.example",
-    "localhost:8501x",
-    "127.0.0.1/x",
-    "127.0.0.1?x",
-    "[::1]x",
-)
+NO_PORT = ("127.0.0.1:8641.evil.example", "localhost:8501x", "127.0.0.1/x", "127.0.0.1?x", "[::1]x")
 
 
 async def _socket(socket: WebSocket) -> None:

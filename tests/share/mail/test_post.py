@@ -388,13 +388,7 @@ def test_what_a_colleague_tells(desk: Settings, post: Post, mailbox: Mailbox) ->
         "A text",
         FigureTable([FigureRow("Spend", "$12")]),
     )
-    assert not tell(
-        engine,
-        changed(desk, smtp_host=""),
-        people.require("viewer"),
-        "No",
-        "x",
-    )
+    assert not tell(engine, changed(desk, smtp_host=""), people.require("viewer"), "No", "x")
     people.change("manager", email="")
     assert not tell(engine, desk, people.require("manager"), "No", "x")
     post.look(datetime.now(UTC))

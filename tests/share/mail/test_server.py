@@ -63,10 +63,7 @@ def test_a_certificate_that_is_not_trusted(tmp_path: Path) -> None:
 def test_no_mail_goes_unencrypted_where_it_must_not(tmp_path: Path) -> None:
     """A server without STARTTLS is refused where the settings ask for it."""
     mailbox = Mailbox()
-    with (
-        mail_server(mailbox) as given,
-        pytest.raises(Misconfigured, match="no STARTTLS"),
-    ):
+    with mail_server(mailbox) as given, pytest.raises(Misconfigured, match="no STARTTLS"):
         server(tmp_path, given, smtp_security="starttls").send(MAIL, "ada@desk.example")
     assert mailbox.mails == []
 

@@ -70,10 +70,7 @@ def places(deals: Deals, number: int) -> list[str]:
 def test_the_list(stocked: Deals, visit: Visit) -> None:
     """Antarctica never had a bid: it is listed for both packages; tablets are excluded, and are not."""
     desk = opened(visit)
-    assert listed(desk) == {
-        ICE: ["Ice", "Country", "AQ", "none"],
-        POLE: ["Pole", "Country", "AQ", "none"],
-    }
+    assert listed(desk) == {ICE: ["Ice", "Country", "AQ", "none"], POLE: ["Pole", "Country", "AQ", "none"]}
     assert any("**2 targets** of 2 packages had no bids" in markdown.value for markdown in desk.markdown)
     assert any(
         "Exact" in caption.value and "4 packages that have not ended" in caption.value

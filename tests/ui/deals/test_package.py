@@ -20,10 +20,7 @@ from lib.ui.deals.new_package import screen
 from lib.ui.kit.field_problems import FieldProblems
 from lib.wire.errors import Invalid
 
-SEATS = {
-    1: Seat(id=1, name="Alpha", external_id="x1", dsp=Dsp(id=1, name="D1")),
-    2: Seat(id=2, name="Beta"),
-}
+SEATS = {1: Seat(id=1, name="Alpha", external_id="x1", dsp=Dsp(id=1, name="D1")), 2: Seat(id=2, name="Beta")}
 US = Targeting(geo_targetings=(GeoTarget(type="country", value="US"),))
 
 

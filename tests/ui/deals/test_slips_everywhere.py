@@ -377,10 +377,7 @@ CHANGED_PRICES = (
     ("2", "6", ()),
 )
 TERMS_AT_ODDS = (
-    (
-        {"price": "2", "units": "1000000"},
-        ("1,000,000 guaranteed impressions", "may have about"),
-    ),
+    ({"price": "2", "units": "1000000"}, ("1,000,000 guaranteed impressions", "may have about")),
     ({"price": "2", "units": "4000", "budget": "7"}, ("4,000", "8.00", "budget of 7.00")),
     ({"price": "2", "units": "4000", "budget": "8"}, ()),
 )

@@ -139,9 +139,7 @@ class Draft:
         values = {name: value for name, value in entries.items() if name in PLAIN}
         terms = {name: value for name, value in entries.items() if name in TERMS}
         return cls(
-            values=values,
-            terms=terms,
-            **{name: value for name, value in entries.items() if name in parts},
+            values=values, terms=terms, **{name: value for name, value in entries.items() if name in parts}
         )
 
     @classmethod
@@ -149,12 +147,7 @@ class Draft:
         """The draft of a package like this, in the zone of its dates; `parts` are those of the draft."""
         zone = moments.zone_of((package.start_date, package.end_date), times.zone_name())
         values = {name: value for name in PLAIN if (value := getattr(package, name)) is not None}
-        return cls(
-            values=inputs.contents(values, moments.rules(zone)),
-            zone=zone,
-            targeting=package,
-            **parts,
-        )
+        return cls(values=inputs.contents(values, moments.rules(zone)), zone=zone, targeting=package, **parts)
 
     def __getitem__(self, name: str) -> Any:
         """A plain field as typed: one of the package, or one that its new deals share."""

@@ -40,11 +40,7 @@ def draw(context: PageContext, draft: Draft) -> None:
         "Templates", icon=":material/bookmark:", type="tertiary", key=POPOVER, on_change="rerun"
     )
     if popover.open:
-        with (
-            popover,
-            st.container(width=WIDTH),
-            report_errors("The templates", effect="The form is kept."),
-        ):
+        with popover, st.container(width=WIDTH), report_errors("The templates", effect="The form is kept."):
             _draw_all(context, draft)
 
 
