@@ -1,8 +1,9 @@
-"""How long lists of deals take at 50,000 deals: pages, orders, searches, filters, counts, a page's prices.
+"""How long lists of deals take, at 50,000 deals or DEALS: pages, orders, searches, filters, counts, prices.
 
-    python bench/deals.py sqlite:////tmp/deals.db [--fill] [--whole] [--csv] [--sync=30000]
+    [DEALS=50000] python bench/deals.py sqlite:////tmp/deals.db [--fill] [--whole] [--csv] [--sync=30000]
 
-`--fill` writes 5,000 supply packages and 50,000 demand deals at 400 seats first, by the store's own tables.
+`--fill` writes the deals, of a tenth as many packages and at 400 seats, first, by the store's own
+tables.
 `--whole` computes the health of those deals that have none, then exports all deals as a CSV, with wall and
 processor seconds.
 `--csv` creates 50,000 deals of 500 new packages from a CSV, as the dialog does: it reads the file, checks its
@@ -58,7 +59,8 @@ from lib.ui.kit.job import Job
 from lib.wire import csv_text
 from lib.wire.deadline import Deadline
 
-PACKAGES, DEALS, SEATS, DSPS, CHUNK = 5_000, 50_000, 400, 10, 5_000
+DEALS = int(os.environ.get("DEALS", "50000"))
+PACKAGES, SEATS, DSPS, CHUNK = DEALS // 10, 400, 10, 5_000
 WORDS = ("Morning", "Evening", "Sports", "News", "Premium", "Video", "Kids", "Finance", "Travel", "Auto")
 COUNTRIES = ("US", "FR", "DE", "GB", "JP", "BR", "IN", "CA", "ES", "IT")
 IMPORTED, PER_PACKAGE = 50_000, 100

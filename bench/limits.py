@@ -1,12 +1,13 @@
 """How far one desk reaches: rows in the resident engine, and people who ask at the same time.
 
-    python bench/limits.py [rows …] [--people 1,20,50,200] [--home DIRECTORY]
+    [FIELDS=24] python bench/limits.py [rows …] [--people 1,20,50,200] [--pause 60] [--home DIRECTORY]
     python bench/limits.py --due 1000,500 [--home DIRECTORY]
     python bench/limits.py --grow rows=100000000,values=2000000,columns=5000,days=3650 [--before CHECKOUT]
 
 For each number of rows: seconds to build the layout, its bytes, and questions in milliseconds, exact and as
 an estimate from a million records, medians of five. Then the waits of people on the Audience page of the demo
-(made anew without a data directory), each asking every five seconds on average, without browsers.
+(made anew without a data directory), each asking every five seconds on average, or at another pause, without
+browsers.
 
 `--due`: so many alerts, which all fire, and mails of views, due at one minute, of 20 people of the demo: how
 long checks, messages to a webhook and mails take, and what arrived there, how often.
@@ -39,7 +40,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import side_by_side
 from desk_clicks import desk, made, quantile
-from desk_people import cookies, others
+from desk_people import PAUSE_SECONDS, cookies, others
 from splits.rows import Case, make_rows
 from splits.tools import definition, question
 from starlette.applications import Starlette
@@ -62,7 +63,8 @@ from lib.slicers.warehouse import StoredSlicer, Warehouse
 from lib.views import Schedule
 from lib.wire.deadline import Deadline
 
-CHUNK, FIELDS, REPEATS, RECORDS_OF_ESTIMATE, SECONDS = 2_000_000, 5, 5, 1_000_000, 60
+CHUNK, REPEATS, RECORDS_OF_ESTIMATE, SECONDS = 2_000_000, 5, 1_000_000, 60
+FIELDS = int(os.environ.get("FIELDS", "5"))
 QUESTIONS = (Case(("country",)), Case(("country", "site", "os")), Case(("country",), distinct=True))
 
 
@@ -71,6 +73,7 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("rows", nargs="*", type=int, default=[1_000_000])
     asked.add_argument("--people", default="1,20")
+    asked.add_argument("--pause", type=float, default=PAUSE_SECONDS)
     asked.add_argument("--home", type=Path)
     asked.add_argument("--grow")
     asked.add_argument("--before", type=Path)
@@ -96,7 +99,7 @@ def main() -> None:
     for rows in given.rows:
         print(of_rows(rows), flush=True)
     print("\n| people | questions | p50, ms | p95, ms | longest, ms | failed |\n|--:|--:|--:|--:|--:|--:|")
-    for line in of_people([int(one) for one in given.people.split(",")], given.home):
+    for line in of_people([int(one) for one in given.people.split(",") if one], given.pause, given.home):
         print(line, flush=True)
 
 
@@ -147,15 +150,15 @@ def median(ask: Callable[[], object]) -> float:
     return statistics.median(times)
 
 
-def of_people(counts: Sequence[int], home: Path | None) -> Iterator[str]:
+def of_people(counts: Sequence[int], pause: float, home: Path | None) -> Iterator[str]:
     """A line for each number of people."""
     with tempfile.TemporaryDirectory() as folder:
         home = home or made(Path(folder) / "home")
         sessions = cookies(home, max(counts))
         with desk(home) as address:
             for count in counts:
-                with others(count, address, sessions) as answered:
-                    time.sleep(SECONDS)
+                with others(count, address, sessions, pause) as answered:
+                    time.sleep(max(SECONDS, 2 * pause))
                 waits, failed = answered()
                 first = [wait for wait, _ in waits]
                 p50, p95 = quantile(first, 50), quantile(first, 95)

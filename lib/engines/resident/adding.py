@@ -49,12 +49,14 @@ class Adding:
     deadline: Deadline
     max_groups: int | None = None
 
-    def sum_up(self, columns: Columns, pieces: Callable[[int], list[Rows]], records: int) -> "SplitSums":
-        """The sums of these columns; `pieces` cuts the records, so many a chunk."""
+    def sum_up(
+        self, columns: Columns, pieces: Callable[[int], list[Rows]], records: int, chunk: int = CHUNK
+    ) -> "SplitSums":
+        """The sums of these columns; `pieces` cuts the records, so many a chunk, or more."""
         shares = max(1, min(self.threads, records // (WORTH_THREADS // 2)))
         groups = self.split.groups
         if groups <= min(FEW_GROUPS, max(CHUNK, 2 * records)):
-            size = min(max(CHUNK, 16 * groups), LARGEST_PIECE)
+            size = min(max(chunk, 16 * groups), LARGEST_PIECE)
             return self._few(columns, pieces(min(size, -(-records // shares) or 1)), shares)
         return self._many(columns, pieces(min(LARGEST_PIECE, -(-records // shares) or 1)), shares)
 

@@ -45,6 +45,8 @@ from lib.slicers.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
 from lib.wire.filters import Filter, Rule, rule
 
+# A draw has many columns, of 8 bytes each: so many records of them stay in the cache.
+DRAWN_CHUNK = 1 << 14
 LARGEST_TABLE = 1 << 22
 FEW = 8  # values that are looked for one after the other in less time than all together
 Mask = npt.NDArray[np.bool_]
@@ -282,8 +284,11 @@ class Query:
     def _add_up(self, place: int | None, columns: Columns) -> tuple[Ints, list[Floats], list[Floats]]:
         """The keys that occur, and of each block of columns the sums per key and of all records."""
         adding = Adding(self.split, self._locate, self.threads, self.deadline, self.question.max_groups)
-        records = self.records_in_range if place is None else self.draw_size(place)
-        result = adding.sum_up(columns, lambda size: chunks(self.layout, self.period, place, size), records)
+        pieces = functools.partial(chunks, self.layout, self.period, place)
+        if place is None:
+            result = adding.sum_up(columns, pieces, self.records_in_range)
+        else:
+            result = adding.sum_up(columns, pieces, self.draw_size(place), DRAWN_CHUNK)
         blocks = result.blocks or [block[:0] for block in columns(slice(0, 0))]
         return result.keys, blocks, result.whole() or [block.sum(axis=0) for block in blocks]
 
