@@ -51,18 +51,6 @@ def draw(context: PageContext) -> None:
         dead_targets_dialog.draw_dialog(context)
         undo.draw_dialog(context)
         proposals.draw_dialog(context)
-    _draw_drawer(context)
-
-
-def leave() -> None:
-    """Another screen was opened: no dialog is to open again when this one is."""
-    overlap.close()
-    dead_targets_dialog.close()
-    undo.close()
-
-
-def _draw_drawer(context: PageContext) -> None:
-    """Draw the drawer of the open package or deal, if any."""
     key = open_key()
     if key is None:
         return
@@ -79,6 +67,13 @@ def _draw_drawer(context: PageContext) -> None:
     title = plain(entity.name or f"{KINDS[key[0]]} {key[1]:d}")
     drawer = st.dialog(title, position="right", width=WIDTH, icon=icon, on_dismiss=_close)
     drawer(_content)(context, key)
+
+
+def leave() -> None:
+    """Another screen was opened: no dialog is to open again when this one is."""
+    overlap.close()
+    dead_targets_dialog.close()
+    undo.close()
 
 
 def _close() -> None:
@@ -110,13 +105,10 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
             is_active = bool(entity.is_active)
             st.button(
                 "Pause" if is_active else "Resume",
-                icon=":material/pause:" if is_active else ":material/play_arrow:",
-                key="action_active",
-                disabled=(is_over := entity.status == "complete"),
-                help="It has ended" if is_over else None,
-                on_click=_set_active,
-                args=(context, key, not is_active, entity.etag),
-            )
+                icon=":material/pause:" if is_active else ":material/play_arrow:", key="action_active",
+                disabled=(is_over := entity.status == "complete"), help="It has ended" if is_over else None,
+                on_click=_set_active, args=(context, key, not is_active, entity.etag),
+            )  # fmt: skip
         if not does.why_not(key[0], "create"):
             clone.draw(context, entity)
         if not does.why_not(key[0], "delete"):
@@ -151,15 +143,10 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
         del st.session_state[SECTION]
     is_unsaved = may_change and (change.is_unsaved or change.is_kept)
     section = st.segmented_control(
-        "Section",
-        names,
-        default=CHANGE if is_unsaved else FACTS,
+        "Section", names, default=CHANGE if is_unsaved else FACTS,
         format_func=lambda name: f"{plain(name)} •" if name == CHANGE and is_unsaved else plain(name),
-        required=True,
-        key=SECTION,
-        persist_state="session",
-        label_visibility="collapsed",
-    )
+        required=True, key=SECTION, persist_state="session", label_visibility="collapsed",
+    )  # fmt: skip
     sections[section]()
     page_scripts.ask_before(may_change and change.would_lose)
 
@@ -186,12 +173,9 @@ def _draw_deletion(context: PageContext, key: Key, entity: PackageOrDeal) -> Non
         st.markdown(f"The seat loses its access to {packages}.")
     st.markdown("This can't be undone; the history stays.")
     st.button(
-        "Delete permanently",
-        type="primary",
-        key="action_delete_sure",
-        on_click=_remove,
+        "Delete permanently", type="primary", key="action_delete_sure", on_click=_remove,
         args=(context, key, entity.etag),
-    )
+    )  # fmt: skip
 
 
 def _remove(context: PageContext, key: Key, etag: str | None) -> None:
@@ -263,12 +247,9 @@ def _draw_missing(context: PageContext, key: Key) -> None:
         else:
             st.markdown("New package holds an unfinished draft. What you typed here would replace it.")
             st.button(
-                "Replace draft",
-                type="primary",
-                key="gone_replace",
-                on_click=_keep_as_draft,
+                "Replace draft", type="primary", key="gone_replace", on_click=_keep_as_draft,
                 args=(context, key, text),
-            )
+            )  # fmt: skip
     if st.session_state.get(DRAFT_KEY) == key:
         st.markdown("What you typed is kept as the draft of a new package.")
         st.page_link(screens.NEW_PACKAGE, label="Open the draft", icon=":material/edit:", query_params={})

@@ -16,7 +16,6 @@ from lib.figures.deals import deal_report, field_text
 from lib.figures.numbers import Numbers
 from lib.figures.query import ask
 from lib.figures.series import ChartLine, Series
-from lib.insight import Dossier
 from lib.serving.front.shared_route import PREFIX
 from lib.settings import Settings
 from lib.share import dossiers, snapshots
@@ -95,7 +94,18 @@ def draw_counts(context: PageContext, deals_context: PageContext, deal: DemandDe
     (st.warning if differs else st.info)(plain(first), icon=":material/difference:")
     if rest:
         st.markdown(plain(" ".join(rest)))
-    _draw_chart(context, both)
+    if (step := both.step) in both.ours:
+        # Both sides of the step to look at, by day.
+        names = tuple(numbers.day(day) for day in both.days)
+        starts = tuple(datetime.combine(day, time()) for day in both.days)
+        lines = [ChartLine("Ours", Series(names, starts, both.ours[step]))]
+        if np.isfinite(both.their_figures(step)).any():
+            lines.append(ChartLine("Buyer", Series(names, starts, both.their_figures(step))))
+        title = NOUNS[step].capitalize()
+        st.caption(f"{title} by day")
+        figure = time_chart.over_time(lines, both.fields[step], Numbers.of(context.locale))
+        alt = f"{title} of both sides by day"
+        st.plotly_chart(figure, key="dossier_chart", config=theme.CONFIG, alt=alt)
     _draw_table(dossiers.funnel(both, "Buyer"))
     with st.expander("By day"):
         _draw_table(dossiers.by_day(both, "buyer", both.comparison is not None))
@@ -145,22 +155,6 @@ def _remove(context: PageContext, deal: DemandDeal) -> None:
         notes.say(f"Not removed: {error.reason.rstrip('.')}")
     else:
         notes.say("Removed")
-
-
-def _draw_chart(context: PageContext, both: Dossier) -> None:
-    """Both sides of the step to look at, by day."""
-    step = both.step
-    if step not in both.ours:
-        return
-    names = tuple(numbers.day(day) for day in both.days)
-    starts = tuple(datetime.combine(day, time()) for day in both.days)
-    lines = [ChartLine("Ours", Series(names, starts, both.ours[step]))]
-    if np.isfinite(both.their_figures(step)).any():
-        lines.append(ChartLine("Buyer", Series(names, starts, both.their_figures(step))))
-    title = NOUNS[step].capitalize()
-    st.caption(f"{title} by day")
-    figure = time_chart.over_time(lines, both.fields[step], Numbers.of(context.locale))
-    st.plotly_chart(figure, key="dossier_chart", config=theme.CONFIG, alt=f"{title} of both sides by day")
 
 
 def _draw_table(table: snapshots.Table) -> None:

@@ -12,7 +12,6 @@ from lib.figures.deals import deal_report, targeting_text
 from lib.figures.deals.targeting_text import Descriptions
 from lib.figures.rows import NO_RECEIPT, ActReceipt
 from lib.insight import DeadSearch
-from lib.slicers.dates import Days
 from lib.slicers.models import DataField
 from lib.ui.deals import catalog
 from lib.ui.deals.changes.dead_targets import DeadRow, DeadTargetSource, removal_plan, targeting_of
@@ -103,8 +102,30 @@ USUAL = 30
 
 def _content(context: PageContext, view: DeadView) -> None:
     with step_container():
-        if view.removal is not None:
-            _draw_removal(context, view, view.removal)
+        if (plan := view.removal) is not None:
+            query = deal_report.usual_days(context)
+
+            def columns(changes: Sequence[PlannedChange]) -> Columns:
+                packages = [plan.source.after.get(change.key) for change in changes]
+                return {
+                    "Removed": [plan.source.removals.get(change.key, "") for change in changes],
+                    "Targets afterwards": [
+                        ""
+                        if package is None
+                        else targeting_text.sentence(
+                            package, None, targeting_text.describe(context, query, package)
+                        )
+                        for package in packages
+                    ],
+                }
+
+            def read_again() -> None:
+                plan.source.ask(sorted(plan.unsaved_rows))
+                plan.begin()
+
+            has_rest = plan.to_send or any(outcome.reason for outcome in plan.outcomes)
+            back, retry = partial(setattr, view, "removal", None), read_again if has_rest else None
+            PlanSteps("dead_", columns, close, back, retry).draw(context, plan)
             return
         days = st.segmented_control(
             "Days without a bid", PERIODS, format_func=lambda days: plain(f"{days} days"), key=PERIOD,
@@ -113,30 +134,6 @@ def _content(context: PageContext, view: DeadView) -> None:
         if (field := report.volume_field(context)) is not None:
             with report_errors("The dead targets", effect="Nothing was changed."):
                 _draw_search(context, view, days or USUAL, field)
-
-
-def _draw_removal(context: PageContext, view: DeadView, plan: ChangePlan[DeadTargetSource]) -> None:
-    query = deal_report.usual_days(context)
-
-    def columns(changes: Sequence[PlannedChange]) -> Columns:
-        packages = [plan.source.after.get(change.key) for change in changes]
-        return {
-            "Removed": [plan.source.removals.get(change.key, "") for change in changes],
-            "Targets afterwards": [
-                ""
-                if package is None
-                else targeting_text.sentence(package, None, targeting_text.describe(context, query, package))
-                for package in packages
-            ],
-        }
-
-    def read_again() -> None:
-        plan.source.ask(sorted(plan.unsaved_rows))
-        plan.begin()
-
-    has_rest = plan.to_send or any(outcome.reason for outcome in plan.outcomes)
-    back, retry = partial(setattr, view, "removal", None), read_again if has_rest else None
-    PlanSteps("dead_", columns, close, back, retry).draw(context, plan)
 
 
 def _draw_search(context: PageContext, view: DeadView, days: int, field: DataField) -> None:
@@ -159,7 +156,32 @@ def _draw_search(context: PageContext, view: DeadView, days: int, field: DataFie
         view.forget()
         raise
     _draw_result(context, view, view.search, numbers.days(*span), field)
-    _draw_notes(context, view.search, span, field)
+    result = view.search.result()
+    day_count = (span[1] - span[0]).days + 1
+    had = (
+        f" ({number(result.bids.days)} of {day_count} days have data)"
+        if 0 < result.bids.days < day_count
+        else ""
+    )
+    has = "has" if len(result.packages) == 1 else "have"
+    package_count = f"{count_label('package', len(result.packages))} that {has} not ended"
+    exact = "Exact" if result.bids.is_exact else "From a sample"
+    last = f" Last days are looked for from {numbers.day(result.first)}." if result.first else ""
+    st.caption(
+        plain(
+            f"{numbers.title(field)} of each value, whatever else the package targets. "
+            f"{numbers.days(*span)}{had} · From {context.project}/{context.slicer_name} · "
+            f"{exact} · {package_count}.{last}"
+        )
+    )
+    sentences = [*result.gaps]
+    if not result.is_whole:
+        sentences.append(f"Packages after the first {len(result.packages):,}.")
+    if result.unproven:
+        names = ", ".join(target.kind.value(target.target) for target in result.unproven)
+        sentences.append(f"{names}: none in a sample, which proves nothing. Fewer days may be exact.")
+    for sentence in sentences:
+        st.caption(f":material/info: Not checked: {plain(sentence)}")
 
 
 def _draw_result(
@@ -249,29 +271,3 @@ def current_choice() -> DeadSelection:
 def choose_none() -> None:
     """Choose nothing. A callback."""
     st.session_state[SELECTION] = DeadSelection(receipt=current_choice().receipt)
-
-
-def _draw_notes(context: PageContext, search: DeadSearch, span: Days, field: DataField) -> None:
-    """Say what was asked, and what could not be checked."""
-    result = search.result()
-    days = (span[1] - span[0]).days + 1
-    had = f" ({number(result.bids.days)} of {days} days have data)" if 0 < result.bids.days < days else ""
-    has = "has" if len(result.packages) == 1 else "have"
-    package_count = f"{count_label('package', len(result.packages))} that {has} not ended"
-    exact = "Exact" if result.bids.is_exact else "From a sample"
-    last = f" Last days are looked for from {numbers.day(result.first)}." if result.first else ""
-    st.caption(
-        plain(
-            f"{numbers.title(field)} of each value, whatever else the package targets. "
-            f"{numbers.days(*span)}{had} · From {context.project}/{context.slicer_name} · "
-            f"{exact} · {package_count}.{last}"
-        )
-    )
-    sentences = [*result.gaps]
-    if not result.is_whole:
-        sentences.append(f"Packages after the first {len(result.packages):,}.")
-    if result.unproven:
-        names = ", ".join(target.kind.value(target.target) for target in result.unproven)
-        sentences.append(f"{names}: none in a sample, which proves nothing. Fewer days may be exact.")
-    for sentence in sentences:
-        st.caption(f":material/info: Not checked: {plain(sentence)}")

@@ -107,7 +107,26 @@ def _open(context: PageContext, search: ListSearch, rows: list[DealRow] | None) 
 def _dialog(context: PageContext, plan: ChangePlan[SharedSource]) -> None:
     with plan_steps.step_container():
         if plan.phase == "form":
-            _form(context, plan)
+            is_deals = plan.source.entity == DEALS
+            does = catalog.abilities(context)
+            st.caption("Fields left empty stay as they are.")
+            sections = [
+                (DEALS, partial(_draw_deal_fields, context)),
+                (SUPPLY, partial(_draw_package_fields, context)),
+            ]
+            for entity, draw_fields in sections if is_deals else sections[::-1]:
+                if entity != plan.source.entity:
+                    st.markdown("**Their packages**" if is_deals else "**Their deals**")
+                if why_not := does.why_not(entity, "change"):
+                    st.caption(plain(why_not))
+                else:
+                    draw_fields()
+            if problem := st.session_state.get(PROBLEM):
+                beside([problem])
+            st.button(
+                "Preview", type="primary", key=f"{PREFIX}preview", disabled=not plan.source.rows,
+                on_click=_ask, args=(context, plan),
+            )  # fmt: skip
             return
         shared_change = plan.source.shared_change
         names = (*shared_change.deal_names, *shared_change.package_names)
@@ -123,29 +142,6 @@ def _dialog(context: PageContext, plan: ChangePlan[SharedSource]) -> None:
 def unsaved_rows(plan: ChangePlan[SharedSource]) -> list[DealRow]:
     """The rows of which something failed or was not sent."""
     return [row for row in plan.source.rows if row.key in plan.unsaved_rows]
-
-
-def _form(context: PageContext, plan: ChangePlan[SharedSource]) -> None:
-    is_deals = plan.source.entity == DEALS
-    does = catalog.abilities(context)
-    st.caption("Fields left empty stay as they are.")
-    sections = [
-        (DEALS, partial(_draw_deal_fields, context)),
-        (SUPPLY, partial(_draw_package_fields, context)),
-    ]
-    for entity, draw_fields in sections if is_deals else sections[::-1]:
-        if entity != plan.source.entity:
-            st.markdown("**Their packages**" if is_deals else "**Their deals**")
-        if why_not := does.why_not(entity, "change"):
-            st.caption(plain(why_not))
-        else:
-            draw_fields()
-    if problem := st.session_state.get(PROBLEM):
-        beside([problem])
-    st.button(
-        "Preview", type="primary", key=f"{PREFIX}preview", disabled=not plan.source.rows, on_click=_ask,
-        args=(context, plan),
-    )  # fmt: skip
 
 
 def _draw_deal_fields(context: PageContext) -> None:
@@ -218,15 +214,31 @@ def _read(context: PageContext) -> SharedChange:
     state = st.session_state
     how = state.get(HOW) or SET
     number = amounts.read(state.get(AMOUNT) or "", LIMITS[how])
-    terms, switches, dates = _read_terms(), _read_switches(SUPPLY), _read_dates()
+    contents = {name: text for name in TERMS if (text := state.get(PREFIX + name)) not in (None, "")}
+    empty = state.get(EMPTY) or ()
+    if twice := [fields.BY_NAME[name].form_label for name in empty if name in contents]:
+        raise ValueError(f"{', '.join(twice)}: type a value, or empty it.")
+    for name, content in contents.items():
+        if fault := inputs.fault(name, content):
+            raise ValueError(f"{fields.BY_NAME[name].form_label}: {fault}")
+    terms = {name: inputs.value(name, content) for name, content in contents.items()}
+    dates: dict[str, Any] = {END: None} if state.get(NO_END) else {}
+    for name, key in DATES.items():
+        text = state.get(key) or ""
+        if name not in dates and (fault := _date_fault(name)):
+            raise ValueError(fault)
+        at = DateShift.read(text) or times.read(text, is_end=name == END)
+        if at is not None and name not in dates:
+            dates[name] = at
     if tasks := pending.tasks(TARGET):
         raise ValueError(f"Targeting: not added yet. {', '.join(tasks)}.")
     targeting = TargetingPicker(context, TARGET).read()
     mode = MODES[state.get(MODE) or "Add"]
     shared_change = SharedChange(
-        deal=({PRICE: number} if how == SET and number is not None else {}) | terms,
+        deal=({PRICE: number} if how == SET and number is not None else {})
+        | (_read_switches(DEALS) | terms | dict.fromkeys(empty)),
         percent=number if how == PERCENT else None,
-        package=switches,
+        package=_read_switches(SUPPLY),
         dates=dates,
         zone=_zone(),
         targeting=None if targeting == Targeting() else TargetingEdit(mode, targeting),
@@ -234,21 +246,6 @@ def _read(context: PageContext) -> SharedChange:
     if not shared_change.deal_names and not shared_change.package_names:
         raise ValueError("Type what to change.")
     return shared_change
-
-
-def _read_terms() -> dict[str, Any]:
-    """The typed terms of deals, and None for those that are to be empty."""
-    state = st.session_state
-    contents = {name: state.get(PREFIX + name) for name in TERMS}
-    terms = {name: content for name, content in contents.items() if content not in (None, "")}
-    empty = state.get(EMPTY) or ()
-    if twice := [fields.BY_NAME[name].form_label for name in empty if name in terms]:
-        raise ValueError(f"{', '.join(twice)}: type a value, or empty it.")
-    for name, content in terms.items():
-        if fault := inputs.fault(name, content):
-            raise ValueError(f"{fields.BY_NAME[name].form_label}: {fault}")
-    read = {name: inputs.value(name, content) for name, content in terms.items()}
-    return _read_switches(DEALS) | read | dict.fromkeys(empty)
 
 
 def _read_switches(entity: str) -> dict[str, bool]:
@@ -265,20 +262,6 @@ def _zone() -> moments.Zone | None:
 def _date_fault(name: str) -> str:
     text, zone = st.session_state.get(DATES[name]) or "", _zone()
     return "" if DateShift.read(text) else times.fault(text, UTC if zone is None else moments.rules(zone))
-
-
-def _read_dates() -> dict[str, Any]:
-    state = st.session_state
-    has_no_end = state.get(NO_END)
-    dates: dict[str, Any] = {END: None} if has_no_end else {}
-    for name, key in DATES.items():
-        text = state.get(key) or ""
-        if name not in dates and (fault := _date_fault(name)):
-            raise ValueError(fault)
-        at = DateShift.read(text) or times.read(text, is_end=name == END)
-        if at is not None and name not in dates:
-            dates[name] = at
-    return dates
 
 
 def _ask(context: PageContext, plan: ChangePlan[SharedSource]) -> None:

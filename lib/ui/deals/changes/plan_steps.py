@@ -60,7 +60,21 @@ class PlanSteps:
         elif plan.phase == "preview":
             self._preview(context, plan)
         else:
-            self._result(plan)
+            changes = [outcome.change for outcome in plan.outcomes if not outcome.reason]
+            amount = count_changes([change for change in changes if change.key not in plan.same])
+            same = f", {number(len(plan.same))} so already" if plan.same else ""
+            draw_verdict(plan, f"{amount or 'Nothing'} {self.done}{same}", self.rest)
+            is_whole = plan.source.is_whole
+            rows = [change for change in plan.changes if change.is_change] if is_whole else plan.changes
+            self._table(plan, rows, "The result of each change")
+            with st.container(horizontal=True):
+                if st.button("Close", key=f"{self.prefix}close"):
+                    self.close()
+                    st.rerun()
+                if amount:
+                    offer_undo(plan.record.number, self.close)
+                if self.retry is not None:
+                    st.button("Preview the rest again", key=f"{self.prefix}again", on_click=self.retry)
 
     def _preview(self, context: PageContext, plan: ChangePlan[Any]) -> None:
         if plan.problem:
@@ -98,23 +112,6 @@ class PlanSteps:
             )  # fmt: skip
             if self.back is not None:
                 st.button("Back", key=f"{self.prefix}back", on_click=self.back)
-
-    def _result(self, plan: ChangePlan[Any]) -> None:
-        changes = [outcome.change for outcome in plan.outcomes if not outcome.reason]
-        amount = count_changes([change for change in changes if change.key not in plan.same])
-        same = f", {number(len(plan.same))} so already" if plan.same else ""
-        draw_verdict(plan, f"{amount or 'Nothing'} {self.done}{same}", self.rest)
-        is_whole = plan.source.is_whole
-        rows = [change for change in plan.changes if change.is_change] if is_whole else plan.changes
-        self._table(plan, rows, "The result of each change")
-        with st.container(horizontal=True):
-            if st.button("Close", key=f"{self.prefix}close"):
-                self.close()
-                st.rerun()
-            if amount:
-                offer_undo(plan.record.number, self.close)
-            if self.retry is not None:
-                st.button("Preview the rest again", key=f"{self.prefix}again", on_click=self.retry)
 
     def _table(
         self,

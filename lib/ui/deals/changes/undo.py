@@ -215,24 +215,20 @@ def _draw_actions(context: PageContext, undo_view: UndoView) -> None:
     does = catalog.abilities(context)
     for action in bulk_actions if undo_view.is_whole else bulk_actions[:FIRST]:
         why_not = next(filter(None, (does.why_not(entity, "change") for entity in action.counts)), "")
-        _line(undo_view, action, why_not)
+        counts = " and ".join(count_label(KINDS[entity], count) for entity, count in action.counts.items())
+        with st.container(horizontal=True, vertical_alignment="center"):
+            with st.container(gap=None):
+                st.markdown(f"**{plain(action.title)}** {counts}")
+                stays = f", {number(action.count)} not put back" if action.count else ""
+                undone = f" · undone by {action.undone_by}, {field_text.moment(action.undone_at)}{stays}"
+                state = undone if action.undone_by is not None else ""
+                st.caption(plain(f"{action.who}, {field_text.moment(action.at)}{state}"))
+            if action.count:
+                st.button(
+                    "Undo", key=f"undo_{action.number}", disabled=bool(why_not), help=plain(why_not) or None,
+                    on_click=setattr, args=(undo_view, "begins", action.number),
+                )  # fmt: skip
     if len(bulk_actions) > FIRST and not undo_view.is_whole:
         label = f"Show all {number(len(bulk_actions))}"
         show_all = partial(setattr, undo_view, "is_whole", True)
         st.button(label, type="tertiary", key="undo_all", on_click=show_all)
-
-
-def _line(undo_view: UndoView, action: BulkAction, why_not: str) -> None:
-    counts = " and ".join(count_label(KINDS[entity], count) for entity, count in action.counts.items())
-    with st.container(horizontal=True, vertical_alignment="center"):
-        with st.container(gap=None):
-            st.markdown(f"**{plain(action.title)}** {counts}")
-            stays = f", {number(action.count)} not put back" if action.count else ""
-            undone = f" · undone by {action.undone_by}, {field_text.moment(action.undone_at)}{stays}"
-            state = undone if action.undone_by is not None else ""
-            st.caption(plain(f"{action.who}, {field_text.moment(action.at)}{state}"))
-        if action.count:
-            st.button(
-                "Undo", key=f"undo_{action.number}", disabled=bool(why_not), help=plain(why_not) or None,
-                on_click=setattr, args=(undo_view, "begins", action.number),
-            )  # fmt: skip

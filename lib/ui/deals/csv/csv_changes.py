@@ -102,24 +102,21 @@ class _Lines:
         elif deal is None:
             wrong.append(f"There is no deal '{name[:50]}'.")
         else:
-            self._add(row, deal, wrong)
+            cells = {plain.name: inputs.cell(plain, row[title], wrong) for title, plain in PLAIN.items()}
+            cells |= pasted_currency(row["Price"], cells["currency"], deal.currency, wrong)
+            status = row["Status"].casefold()
+            if status not in ("", *STATUSES, (deal.status or "").casefold()):
+                wrong.append("Status: write active or paused.")
+            elif status in STATUSES and status != deal.status:
+                cells[ACTIVE] = STATUSES[status]
+            values = {name: value for name, value in cells.items() if value is not None}
+            change = SharedChange(deal=values).of_deal(deal, frozenset())
+            if change.refusal and not wrong:
+                wrong.append(change.refusal)
+            self._deals.append(change)
+            if any(row[title] for title in DATES):
+                self._add_dates(row, deal, wrong)
         return ()
-
-    def _add(self, row: CsvRow, deal: DemandDeal, wrong: list[str]) -> None:
-        cells = {plain.name: inputs.cell(plain, row[title], wrong) for title, plain in PLAIN.items()}
-        cells |= pasted_currency(row["Price"], cells["currency"], deal.currency, wrong)
-        status = row["Status"].casefold()
-        if status not in ("", *STATUSES, (deal.status or "").casefold()):
-            wrong.append("Status: write active or paused.")
-        elif status in STATUSES and status != deal.status:
-            cells[ACTIVE] = STATUSES[status]
-        values = {name: value for name, value in cells.items() if value is not None}
-        change = SharedChange(deal=values).of_deal(deal, frozenset())
-        if change.refusal and not wrong:
-            wrong.append(change.refusal)
-        self._deals.append(change)
-        if any(row[title] for title in DATES):
-            self._add_dates(row, deal, wrong)
 
     def _add_dates(self, row: CsvRow, deal: DemandDeal, wrong: list[str]) -> None:
         ids = [package.id or 0 for package in deal.supply_deals]

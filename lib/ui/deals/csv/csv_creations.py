@@ -59,7 +59,19 @@ def _steps(
     def columns(changes: Sequence[PlannedChange]) -> Columns:
         creations = [change for change in changes if isinstance(change, PlannedCreation)]
         if plan.phase != "done" or not isinstance(plan, CreationPlan):
-            return _cells(context, plan.source.check.titles, creations)
+            packages = [creation.new_package for creation in creations if creation.is_package]
+            marks = (
+                targeting_text.marks(context, deal_report.usual_days(context), packages) if packages else {}
+            )
+            columns: Columns = {"Line": [creation.line for creation in creations]}
+            if 0 < len(packages) < len(creations):
+                columns["Kind"] = [KINDS[creation.key[0]] for creation in creations]
+            price, unit = fields.BY_NAME["price"].column, field_text.prices_of(context).title
+            for title in plan.source.check.titles:
+                if title != "Name":
+                    column = unit if title == price else title
+                    columns[column] = [cell(creation, title, marks) for creation in creations]
+            return columns
         keys = [outcome.change.key for outcome in plan.outcomes]
         # A deal is known by its deal id, a package by its number.
         id_of_key = {
@@ -69,21 +81,6 @@ def _steps(
         return {"Id": [id_of_key.get(creation.key, "") for creation in creations]}
 
     return PlanSteps(prefix, columns, close, verb="Create", done="created", is_wide=True)
-
-
-def _cells(context: PageContext, titles: Sequence[str], creations: Sequence[PlannedCreation]) -> Columns:
-    """What is created, a row each: every column that the file has, with what it becomes."""
-    packages = [creation.new_package for creation in creations if creation.is_package]
-    marks = targeting_text.marks(context, deal_report.usual_days(context), packages) if packages else {}
-    columns: Columns = {"Line": [creation.line for creation in creations]}
-    if 0 < len(packages) < len(creations):
-        columns["Kind"] = [KINDS[creation.key[0]] for creation in creations]
-    price, unit = fields.BY_NAME["price"].column, field_text.prices_of(context).title
-    for title in titles:
-        if title != "Name":
-            column = unit if title == price else title
-            columns[column] = [cell(creation, title, marks) for creation in creations]
-    return columns
 
 
 def _titles(titles: Iterable[str]) -> str:
@@ -124,7 +121,22 @@ def cell(creation: PlannedCreation, title: str, marks: Marks) -> str:
     `marks` are those of targets that the report does not have.
     """
     if isinstance(creation.request, SupplyPackage):
-        return _of_package(creation.request, title, marks)
+        if (kind := KINDS_BY_TITLE.get(title)) is not None:
+            labels = (  # `US, CA, not MX`
+                ("not " if target.is_excluded else "")
+                + value_label(kind.value(target), {}, marks.get(kind.name, {}))
+                for target in kind.of(creation.request)
+            )
+            return ", ".join(labels)
+        if title == "Time zone" and creation.request.start_date is not None:
+            shift = creation.request.start_date.utcoffset()
+            return field_text.offset(int(shift.total_seconds() // 60) if shift else 0)
+        package_field = PACKAGE_FIELDS.get(title)
+        return (
+            ""
+            if package_field is None
+            else field_text.value(package_field.name, getattr(creation.request, package_field.name, None))
+        )
     if title == "Package":
         return (creation.package and creation.package.name) or ""
     if title == "Seat":
@@ -138,18 +150,3 @@ def cell(creation: PlannedCreation, title: str, marks: Marks) -> str:
     if field.name == "price" and (currency := getattr(creation.request, "currency", None)):
         return f"{field_text.value(field.name, value)} {currency}"
     return field_text.value(field.name, default if value is None and isinstance(default, bool) else value)
-
-
-def _of_package(package: SupplyPackage, title: str, marks: Marks) -> str:
-    if (kind := KINDS_BY_TITLE.get(title)) is not None:
-        labels = (  # `US, CA, not MX`
-            ("not " if target.is_excluded else "")
-            + value_label(kind.value(target), {}, marks.get(kind.name, {}))
-            for target in kind.of(package)
-        )
-        return ", ".join(labels)
-    if title == "Time zone" and package.start_date is not None:
-        shift = package.start_date.utcoffset()
-        return field_text.offset(int(shift.total_seconds() // 60) if shift else 0)
-    field = PACKAGE_FIELDS.get(title)
-    return "" if field is None else field_text.value(field.name, getattr(package, field.name, None))

@@ -86,34 +86,29 @@ def _dialog(context: PageContext, kind: CsvKind, upload: CsvUpload) -> None:
     plan = upload.plan
     with step_container():
         if plan is None or (plan.phase == "preview" and not plan.outcomes):
-            _form(context, kind, upload)
+            shape = kind.shape
+            st.markdown(kind.what)
+            st.caption(f"Commas, semicolons or tabs between the cells; at most {number(shape.most)} lines.")
+            on_file = partial(take, context, kind, upload)
+            text_file.draw(kind.file_key, "CSV file", ".csv,text/csv", shape.largest, on_file)
+            downloads.offer(
+                context, "Template", lambda _: csv_text.template(shape), kind.template, "text/csv",
+                f"{kind.key}_template", kind="tertiary",
+            )  # fmt: skip
+            # The field forgets its file as soon as that is read, so that the same one can be chosen again.
+            if upload.plan is not None and not upload.all_faults:
+                st.caption(f":material/draft: {plain(upload.name)}")
+            for note in upload.notes:
+                st.caption(f":material/info: {plain(note)}")
+            if upload.problem:
+                st.error(plain(upload.problem), icon=":material/error:")
+            if faults := upload.all_faults:
+                count = count_label("fault", len(faults))
+                st.error(f"{count} in {plain(upload.name)}. {kind.outcome}", icon=":material/error:")
+                table = {"Line": [fault.line for fault in faults], "Fault": [fault.text for fault in faults]}
+                st.dataframe(straighten(table), hide_index=True, alt="The faults, each with its line")
         if plan is not None and (plan.is_running or not upload.all_faults):
             kind.steps(context, plan, f"{kind.key}_", kind.close).draw(context, plan)
-
-
-def _form(context: PageContext, kind: CsvKind, upload: CsvUpload) -> None:
-    """Draw how a file is written, the field for it, a template, and what is wrong with the last one."""
-    shape = kind.shape
-    st.markdown(kind.what)
-    st.caption(f"Commas, semicolons or tabs between the cells; at most {number(shape.most)} lines.")
-    on_file = partial(take, context, kind, upload)
-    text_file.draw(kind.file_key, "CSV file", ".csv,text/csv", shape.largest, on_file)
-    downloads.offer(
-        context, "Template", lambda _: csv_text.template(shape), kind.template, "text/csv",
-        f"{kind.key}_template", kind="tertiary",
-    )  # fmt: skip
-    # The field forgets its file as soon as that is read, so that the same one can be chosen once more.
-    if upload.plan is not None and not upload.all_faults:
-        st.caption(f":material/draft: {plain(upload.name)}")
-    for note in upload.notes:
-        st.caption(f":material/info: {plain(note)}")
-    if upload.problem:
-        st.error(plain(upload.problem), icon=":material/error:")
-    if faults := upload.all_faults:
-        count = count_label("fault", len(faults))
-        st.error(f"{count} in {plain(upload.name)}. {kind.outcome}", icon=":material/error:")
-        table = {"Line": [fault.line for fault in faults], "Fault": [fault.text for fault in faults]}
-        st.dataframe(straighten(table), hide_index=True, alt="The faults, each with its line")
 
 
 def take(context: PageContext, kind: CsvKind, upload: CsvUpload) -> None:

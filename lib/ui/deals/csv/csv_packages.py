@@ -94,7 +94,18 @@ def check(client: Deals, rows: Sequence[CsvRow], lists: ListNames, deals: DealCe
     def read_row(row: CsvRow, faults: list[str]) -> Iterator[PlannedCreation]:
         name = row["Name"].casefold()
         if not name or name not in package_of_name:
-            first, package = package_of_name[name] = row, _package(row, lists, faults)
+            draft = Draft(
+                values={field.name: _value(field, row, faults) for field in FIELDS},
+                zone=_zone(row, faults),
+                targeting=_targeting(row, lists, faults),
+                deals="none",
+            )
+            draft_faults = draft.faults()
+            faults += [f"{fields.BY_NAME[str(path[0])].column} is empty." for path in draft_faults.missing]
+            faults += [
+                f"{fields.BY_NAME[str(path[0])].column}: {text}" for path, text in draft_faults.wrong.items()
+            ]
+            first, package = package_of_name[name] = row, draft.package()
             yield PlannedCreation.of(row.line, package)
         else:
             # A further row is for a deal; what it says of the package may only be said again.
@@ -117,20 +128,6 @@ def check(client: Deals, rows: Sequence[CsvRow], lists: ListNames, deals: DealCe
             note = f"This name is taken ({', '.join(others)})." if others else ""
             csv_check.changes[index] = replace(creation, note=note)
             yield csv_check
-
-
-def _package(row: CsvRow, lists: ListNames, faults: list[str]) -> SupplyPackage:
-    """The package, as the form New package would make it; adds everything that is wrong with the row."""
-    draft = Draft(
-        values={field.name: _value(field, row, faults) for field in FIELDS},
-        zone=_zone(row, faults),
-        targeting=_targeting(row, lists, faults),
-        deals="none",
-    )
-    draft_faults = draft.faults()
-    faults += [f"{fields.BY_NAME[str(path[0])].column} is empty." for path in draft_faults.missing]
-    faults += [f"{fields.BY_NAME[str(path[0])].column}: {text}" for path, text in draft_faults.wrong.items()]
-    return draft.package()
 
 
 def _value(field: fields.DealField, row: CsvRow, faults: list[str]) -> Any:

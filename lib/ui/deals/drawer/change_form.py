@@ -74,42 +74,38 @@ def draw(form: EntityForm, key: Key, problems: FieldProblems) -> None:
         TargetingPicker(context, f"{prefix}target").draw(problems, names)
         supply_path.draw_lists(context, form.targeting)
     else:
-        _draw_deal(form, key[1], names, problems)
+        state = st.session_state
+        if "name" in names:
+            form.draw_field("name", problems)
+        if "seat" in names:
+            with st.container():
+                draw_seat(catalog.seats(context), f"{prefix}seat")
+                beside(problems.at("seat"))
+        amount, sync = st.columns(2, vertical_alignment="bottom")
+        if "price" in names:
+            with amount:
+                money = field_text.prices_of(context).of(state.get(f"{prefix}currency"))
+                form.draw_field("price", problems, Look(money.title))
+        with sync, st.container(horizontal=True):
+            for name in fields.writable(DEALS, fields.SWITCH):
+                if name in names:
+                    form.draw_field(name, problems)
+        if "price" in names:
+            packages = state.get(f"{prefix}supply_deals", ())
+            seat, typed_price = state.get(f"{prefix}seat"), inputs.value("price", state[f"{prefix}price"])
+            with st.container():  # what comes and goes in it moves no field below
+                terms = {name: state.get(f"{prefix}{name}") for name in TERMS}
+                of_seat = seat_guide.seat_price(context, typed_price, terms)
+                _draw_guides(context, key[1], seat, of_seat, packages)
+        form.draw_terms(problems, [name for name in TERMS if name in names])
+        for name in OTHERS:
+            if name in names:
+                form.draw_field(name, problems)
     link = LINKS[form.entity]
     if prefix + link in st.session_state:
         model = DemandDeal if form.entity == SUPPLY else SupplyPackage
         catalog.draw_link_picker(context, field_text.title(link), prefix + link, model)
         beside(problems.at(link))
-
-
-def _draw_deal(form: EntityForm, deal: int, names: frozenset[str], problems: FieldProblems) -> None:
-    context, prefix, state = form.context, form.prefix, st.session_state
-    if "name" in names:
-        form.draw_field("name", problems)
-    if "seat" in names:
-        with st.container():
-            draw_seat(catalog.seats(context), f"{prefix}seat")
-            beside(problems.at("seat"))
-    amount, sync = st.columns(2, vertical_alignment="bottom")
-    if "price" in names:
-        with amount:
-            money = field_text.prices_of(context).of(state.get(f"{prefix}currency"))
-            form.draw_field("price", problems, Look(money.title))
-    with sync, st.container(horizontal=True):
-        for name in fields.writable(DEALS, fields.SWITCH):
-            if name in names:
-                form.draw_field(name, problems)
-    if "price" in names:
-        packages = state.get(f"{prefix}supply_deals", ())
-        seat, price = state.get(f"{prefix}seat"), inputs.value("price", state[f"{prefix}price"])
-        with st.container():  # what comes and goes in it moves no field below
-            terms = {name: state.get(f"{prefix}{name}") for name in TERMS}
-            of_seat = seat_guide.seat_price(context, price, terms)
-            _draw_guides(context, deal, seat, of_seat, packages)
-    form.draw_terms(problems, [name for name in TERMS if name in names])
-    for name in OTHERS:
-        if name in names:
-            form.draw_field(name, problems)
 
 
 def _draw_guides(

@@ -50,7 +50,27 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
         popover = st.popover("Clone", icon=":material/content_copy:", key="action_clone", on_change="rerun")
         if popover.open:
             with popover:
-                _draw_deal(context, entity)
+                seats, state, form = catalog.seats(context), st.session_state, _form(entity)
+                seat_key, price_key = f"{form.prefix}seat", f"{form.prefix}price"
+                form.begin()
+                st.markdown("The same packages and terms, for another seat. The contact is not copied.")
+                draw_seat(seats, seat_key)
+                is_missing = form.is_tried and state[seat_key] is None
+                beside(["Choose the seat."] if is_missing else form.problems.at("seat"))
+                # Not as the widget's `value`: once the deal's price changes, that would be an empty one.
+                state.setdefault(price_key, amounts.money_to_text(entity.price))
+                amount_field.field(field_text.prices_of(context).of(entity.currency).title, price_key)
+                wrong = amounts.fault(state[price_key], "Type a price.")
+                beside([wrong] if wrong else form.problems.at("price"))
+                form.confirm(
+                    confirmations.of_creations(context, [_creation(context, entity, seats)]), "created"
+                )
+                may_retry = form.may_retry()
+                st.button(
+                    "Create deal", type="primary", key="clone_create", disabled=not may_retry,
+                    on_click=create, args=(context, entity, seats),
+                )  # fmt: skip
+                beside(form.problems.others([("seat",), ("price",)]))
     elif unread := targeting_text.unread(entity):
         with st.popover("Clone", icon=":material/content_copy:", key="action_clone"):
             st.markdown(
@@ -123,29 +143,6 @@ def note(deals: Sequence[DemandDeal]) -> str:
     ]:
         sentences.append(f"Without a known seat, and not copied: {', '.join(names)}.")
     return " ".join(sentences)
-
-
-def _draw_deal(context: PageContext, deal: DemandDeal) -> None:
-    """Draw the form for a deal with the same terms for another seat."""
-    seats, state, form = catalog.seats(context), st.session_state, _form(deal)
-    seat_key, price_key = f"{form.prefix}seat", f"{form.prefix}price"
-    form.begin()
-    st.markdown("The same packages and terms, for another seat. The contact is not copied.")
-    draw_seat(seats, seat_key)
-    is_missing = form.is_tried and state[seat_key] is None
-    beside(["Choose the seat."] if is_missing else form.problems.at("seat"))
-    # Not as the widget's `value`: that would be another widget, and empty, once the deal's price changes.
-    state.setdefault(price_key, amounts.money_to_text(deal.price))
-    amount_field.field(field_text.prices_of(context).of(deal.currency).title, price_key)
-    wrong = amounts.fault(state[price_key], "Type a price.")
-    beside([wrong] if wrong else form.problems.at("price"))
-    form.confirm(confirmations.of_creations(context, [_creation(context, deal, seats)]), "created")
-    may_retry = form.may_retry()
-    st.button(
-        "Create deal", type="primary", key="clone_create", disabled=not may_retry, on_click=create,
-        args=(context, deal, seats),
-    )  # fmt: skip
-    beside(form.problems.others([("seat",), ("price",)]))
 
 
 def create(context: PageContext, deal: DemandDeal, seats: Mapping[int, Seat]) -> None:

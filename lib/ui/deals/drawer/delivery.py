@@ -47,7 +47,26 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
         if answer.total.records_found == 0:
             st.info(f"Nothing was delivered in the last {DAYS} days.", icon=":material/hourglass_empty:")
             return
-        _figures(deals_context, query, answer)
+        locale_numbers, period = counts.numbers(), report.period(deals_context, query)
+        with st.grid(4, min_column_width=NARROWEST, gap="small"):
+            for name in query.data_fields or ():
+                field = deals_context.slicer.data_field(name)
+                with st.container(gap="xxsmall"):
+                    st.metric(
+                        plain(numbers.title(field)),
+                        plain(locale_numbers.short(answer.total.values.get(name), field)),
+                        help=plain(field.formula_description or field.annotation or "") or None,
+                    )
+                    time_chart.draw_sparkline(
+                        series.over(answer, name, "day", period), field, period, locale_numbers
+                    )
+        where = f"{deals_context.project}/{deals_context.slicer_name}"
+        exact = precision.summary(
+            answer,
+            [deals_context.slicer.data_field(name) for name in query.data_fields or ()],
+            locale_numbers,
+        )
+        st.caption(f"{numbers.days(*period)} · {plain(where)} · {plain(exact)}")
         _chart(deals_context, query, answer)
         link = query.model_copy(update={"split_by": (), "data_fields": None})
         st.page_link(
@@ -93,27 +112,6 @@ def _draw_goal(context: PageContext, deal: DemandDeal) -> None:
     )  # fmt: skip
 
 
-def _figures(context: PageContext, query: AudienceQuery, answer: Audience) -> None:
-    locale_numbers, period = counts.numbers(), report.period(context, query)
-    with st.grid(4, min_column_width=NARROWEST, gap="small"):
-        for name in query.data_fields or ():
-            field = context.slicer.data_field(name)
-            with st.container(gap="xxsmall"):
-                st.metric(
-                    plain(numbers.title(field)),
-                    plain(locale_numbers.short(answer.total.values.get(name), field)),
-                    help=plain(field.formula_description or field.annotation or "") or None,
-                )
-                time_chart.draw_sparkline(
-                    series.over(answer, name, "day", period), field, period, locale_numbers
-                )
-    where = f"{context.project}/{context.slicer_name}"
-    exact = precision.summary(
-        answer, [context.slicer.data_field(name) for name in query.data_fields or ()], locale_numbers
-    )
-    st.caption(f"{numbers.days(*period)} · {plain(where)} · {plain(exact)}")
-
-
 def _chart(context: PageContext, query: AudienceQuery, answer: Audience) -> None:
     """Draw the first of the figures over time, and its table."""
     name = (query.data_fields or ("",))[0]
@@ -121,11 +119,9 @@ def _chart(context: PageContext, query: AudienceQuery, answer: Audience) -> None
     daily, texts = series.over(answer, name, "day", period), counts.numbers()
     figure = time_chart.over_time([ChartLine(numbers.title(field), daily)], field, texts)
     st.plotly_chart(
-        figure,
-        key="delivery_chart",
-        config=theme.CONFIG,
+        figure, key="delivery_chart", config=theme.CONFIG,
         alt=f"{numbers.title(field)} by day, {numbers.days(*period)}",
-    )
+    )  # fmt: skip
     with st.expander("As a table"):
         columns = {
             "Day": list(daily.names),

@@ -149,21 +149,16 @@ def draw_note(context: PageContext, package: SupplyPackage) -> None:
     if not catalog.abilities(context).refuses:
         label = "Owner and note" if note.at is None else "Edit owner and note"
         with st.popover(label, icon=":material/sticky_note_2:", key=EDITOR, type="tertiary"):
-            _note_form(context, number, note)
-
-
-def _note_form(context: PageContext, number: int, old_note: PackageNote) -> None:
-    """Draw the form. What is typed stays until it is saved; `old_note` is what it was typed over."""
-    state, owner, note = st.session_state, OWNER.format(number), NOTE.format(number)
-    if BEFORE.format(number) not in state:
-        state[BEFORE.format(number)], state[owner], state[note] = old_note, old_note.owner, old_note.note
-    with st.form(f"note_form_{number}", border=False):
-        st.text_input("Owner", key=owner, placeholder="Who looks after this package")
-        st.text_area("Note", key=note)
-        st.caption(REMOTE if context.clients.deals_address else OWN)
-        st.form_submit_button("Save", type="primary", on_click=save_note, args=(context, number))
-    if failure := state.get(NOTE_PROBLEM):
-        st.error(plain(failure), icon=":material/error:")
+            state, owner_key, note_key = st.session_state, OWNER.format(number), NOTE.format(number)
+            if BEFORE.format(number) not in state:
+                state[BEFORE.format(number)], state[owner_key], state[note_key] = note, note.owner, note.note
+            with st.form(f"note_form_{number}", border=False):
+                st.text_input("Owner", key=owner_key, placeholder="Who looks after this package")
+                st.text_area("Note", key=note_key)
+                st.caption(REMOTE if context.clients.deals_address else OWN)
+                st.form_submit_button("Save", type="primary", on_click=save_note, args=(context, number))
+            if failure := state.get(NOTE_PROBLEM):
+                st.error(plain(failure), icon=":material/error:")
 
 
 def save_note(context: PageContext, number: int) -> None:

@@ -30,20 +30,11 @@ def sentences(
 
     `marks` are those of values that the report does not have.
     """
-    what = [_what(draft, descriptions, marks), _when(draft)]
-    return [*what, *_deals_words(draft, seats, deals, prices), *_fee_words(draft, prices)]
-
-
-def _what(draft: Draft, descriptions: Descriptions | None, marks: Marks | None) -> str:
     name = (
         f"**{plain(draft['name'].strip())}**" if draft["name"].strip() else "A package *without a name yet*"
     )
     sentence = targeting_text.sentence(draft.targeting, None, descriptions, marks)
     supply = f"{plain(draft['media_type'] or '')} supply".strip()
-    return f"{name} sells {supply}: {'all of it' if sentence == EVERYTHING else plain(sentence)}."
-
-
-def _when(draft: Draft) -> str:
     from_, to = draft.moment("start_date"), draft.moment("end_date")
     start = "a day *not chosen yet*" if from_ is None else long_moment(from_)
     unread = "until *a time that can't be read*" if draft["end_date"].strip() else "with no end"
@@ -54,7 +45,11 @@ def _when(draft: Draft) -> str:
     names = [fields.BY_NAME[name].title.lower() for name in ways if draft[name]]
     also = f" It uses {' and '.join(names)}." if names else ""
     state = "" if draft["is_active"] else " It stays paused until somebody resumes it."
-    return f"From {start} {end} ({field_text.zone_title(draft.zone)}).{state}{also}"
+    what = [
+        f"{name} sells {supply}: {'all of it' if sentence == EVERYTHING else plain(sentence)}.",
+        f"From {start} {end} ({field_text.zone_title(draft.zone)}).{state}{also}",
+    ]
+    return [*what, *_deals_words(draft, seats, deals, prices), *_fee_words(draft, prices)]
 
 
 def long_moment(local: datetime) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from lib.deals import fields
-from lib.deals.fields import DealField, FieldKind
+from lib.deals.fields import DealField
 from lib.deals.models import LONGEST_NAME, has_amount
 from lib.deals.validation import CONTACT, FEE, FEE_TYPE, TERM_RULES, broken_rules
 from lib.figures import amounts
@@ -177,33 +177,31 @@ def cell(row: DealField, text: str, faults: list[str], choices: Mapping[Any, str
 
     `choices` are those of its kind that the service has, with their words; None: all.
     """
-    try:
-        return _from_cell(row.kind, text, row.kind.choices if choices is None else choices)
-    except ValueError as error:
-        faults.append(f"{row.column}: {error}")
-        return None
-
-
-def _from_cell(kind: FieldKind, text: str, choices: Mapping[Any, str] | None) -> Any:
+    kind, choices = row.kind, row.kind.choices if choices is None else choices
     if not text:
         return None
+    fault = ""
     if kind.limits is not None:
-        return amounts.read(text, kind.limits)
-    if kind is fields.SWITCH:
-        if text.casefold() not in SWITCHES:
-            raise ValueError("write yes or no.")
-        return SWITCHES[text.casefold()]
-    if choices is not None:
+        try:
+            return amounts.read(text, kind.limits)
+        except ValueError as error:
+            fault = str(error)
+    elif kind is fields.SWITCH:
+        if text.casefold() in SWITCHES:
+            return SWITCHES[text.casefold()]
+        fault = "write yes or no."
+    elif choices is not None:
         for value, word in choices.items():
             if text.casefold() in (word.casefold(), str(value).casefold()):
                 return value
         names = ", ".join(choices.values())
-        raise ValueError(f"write one of {names}." if names else "this service has none.")
-    if kind is fields.EMAIL and not texts.is_email(text):
-        raise ValueError(NO_EMAIL)
-    if sentence := _text_fault(text):
-        raise ValueError(sentence)
-    return text
+        fault = f"write one of {names}." if names else "this service has none."
+    else:
+        fault = NO_EMAIL if kind is fields.EMAIL and not texts.is_email(text) else _text_fault(text)
+    if not fault:
+        return text
+    faults.append(f"{row.column}: {fault}")
+    return None
 
 
 @dataclass(frozen=True)

@@ -109,9 +109,8 @@ class SeatRows:
                 {seat: seat_label(seats.get(seat), seat) for seat in dict.fromkeys([*seats, *self.seats])},
                 f"{self.prefix}seats",
                 f"Who may buy it; type a name{' or a DSP' if does.lists else ', a DSP or an id'}",
-                takes_ids=not does.lists,
-                disabled=self.is_closed,
-            )
+                takes_ids=not does.lists, disabled=self.is_closed,
+            )  # fmt: skip
             beside(text for where, texts in problems.messages.items() if where == OPTIONS for text in texts)
         deals = self.read()
         offer = [name for name in TERMS if does.is_own or not fields.BY_NAME[name].is_extension]
@@ -172,7 +171,30 @@ class SeatRows:
             st.caption("Deal sync", width=SYNC_WIDTH)
         with st.container():
             if len(deals.seats) > 1:
-                self._draw_undo()
+                filling: tuple[str, Any, dict[int, Any]] | None = st.session_state.get(f"{self.prefix}filled")
+                if filling is None:
+                    return
+                column, content, before = filling
+                now = {seat: st.session_state.get(self._cell(column, seat)) for seat in before}
+                blank = BLANK.get(column, "")
+                others = [text for text in before.values() if text not in (blank, content)]
+                if not others or any(text != content for text in now.values()):
+                    return
+                with st.container(horizontal=True, vertical_alignment="center"):
+                    count = f"{len(others)} of {len(before)} seats had another"
+                    st.caption(
+                        f"Filled in for all seats; {count} {plain(self._title(column).lower())}.",
+                        width="stretch",
+                    )
+                    st.button(
+                        "Only empty rows", key=f"{self.prefix}fill_empty", type="tertiary",
+                        on_click=self._restore,
+                        args=(column, {seat: text for seat, text in before.items() if text != blank}),
+                    )  # fmt: skip
+                    st.button(
+                        "Undo", key=f"{self.prefix}fill_undo", type="tertiary", on_click=self._restore,
+                        args=(column, before),
+                    )  # fmt: skip
 
     def _draw_row(self, seat_id: int, deals: NewDeals) -> None:
         seat = catalog.seats(self.context).get(seat_id)
@@ -188,30 +210,6 @@ class SeatRows:
             st.toggle(
                 f"Deal sync for {plain(name)}", key=self._cell("sync", seat_id), persist_state="session",
                 width=SYNC_WIDTH, disabled=self.is_closed, label_visibility="collapsed",
-            )  # fmt: skip
-
-    def _draw_undo(self) -> None:
-        """What was filled, and the ways back while nothing else was typed."""
-        filling: tuple[str, Any, dict[int, Any]] | None = st.session_state.get(f"{self.prefix}filled")
-        if filling is None:
-            return
-        name, content, before = filling
-        now = {seat: st.session_state.get(self._cell(name, seat)) for seat in before}
-        others = [text for text in before.values() if text not in (BLANK.get(name, ""), content)]
-        if not others or any(text != content for text in now.values()):
-            return
-        with st.container(horizontal=True, vertical_alignment="center"):
-            count = f"{len(others)} of {len(before)} seats had another"
-            st.caption(
-                f"Filled in for all seats; {count} {plain(self._title(name).lower())}.", width="stretch"
-            )
-            st.button(
-                "Only empty rows", key=f"{self.prefix}fill_empty", type="tertiary", on_click=self._restore,
-                args=(name, {seat: text for seat, text in before.items() if text != BLANK.get(name, "")}),
-            )  # fmt: skip
-            st.button(
-                "Undo", key=f"{self.prefix}fill_undo", type="tertiary", on_click=self._restore,
-                args=(name, before),
             )  # fmt: skip
 
     def _fill_all(self, name: str) -> None:

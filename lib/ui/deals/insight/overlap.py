@@ -34,15 +34,11 @@ def draw(search: ListSearch, list_view: list_state.ListView) -> None:
     visible_ids = [row.id for row in list_state.current().visible_rows.values() if row.entity == SUPPLY]
     ids = selection or visible_ids
     st.button(
-        f"Overlap {len(selection)}" if selection else "Overlap",
-        icon=":material/join_inner:",
-        type="tertiary",
-        key="deals_overlap",
-        disabled=len(ids) < FEWEST,
+        f"Overlap {len(selection)}" if selection else "Overlap", icon=":material/join_inner:",
+        type="tertiary", key="deals_overlap", disabled=len(ids) < FEWEST,
         help=f"What the chosen packages share; without a choice, the first {MOST} listed",
-        on_click=st.session_state.update,
-        args=({OPEN: tuple(ids)},),
-    )
+        on_click=st.session_state.update, args=({OPEN: tuple(ids)},),
+    )  # fmt: skip
 
 
 def draw_dialog(context: PageContext) -> None:
@@ -72,39 +68,35 @@ def _content(context: PageContext, ids: tuple[int, ...]) -> None:
         if field is not None and len(packages) < FEWEST:
             st.caption("Choose two packages or more.")
         elif field is not None:
-            _compute(context, packages, field)
-
-
-def _compute(context: PageContext, packages: list[SupplyPackage], field: DataField) -> None:
-    lists = catalog.list_entries(context)
-    translations = [
-        report_filters(package, context.slicer, lists, package.media_type) for package in packages
-    ]
-    asking = deal_report.insight(context)
-    lookup = asking.overlap([translation.filters for translation in translations], field.name)
-    answers = report.answers(context, PLACE, lookup.queries, "the overlap")
-    if answers is None:
-        return
-    days = numbers.days(*report.period(context, lookup.queries[0]))
-    if not any(answer.has_data for answer in answers):
-        st.caption(f"The report has no data for {days}.")
-        return
-    single, pairs = lookup.read(answers)
-    names = [f"{number} · {package.name or package.id}" for number, package in enumerate(packages, 1)]
-    st.dataframe(straighten(matrix(names, single, pairs, field)), width="stretch", height="content")
-    st.caption(
-        plain(
-            f"{numbers.title(field)} of each package, and the share that also matches the package in the "
-            f"column. {days} · From {context.project}/{context.slicer_name} · "
-            f"{precision_of(answers, field)} · Dates of the packages are ignored."
-        )
-    )
-    # What the filters leave out of each targeting: its figures are then those of more.
-    for name, translation in zip(names, translations, strict=True):
-        if translation.left_out:
-            left_out = f"Not counted for {plain(name)}: {plain(' '.join(translation.left_out))}"
-            st.caption(f":material/info: {left_out}")
-    _two_prices(context, packages, names, pairs, field)
+            lists = catalog.list_entries(context)
+            translations = [
+                report_filters(package, context.slicer, lists, package.media_type) for package in packages
+            ]
+            asking = deal_report.insight(context)
+            lookup = asking.overlap([translation.filters for translation in translations], field.name)
+            answers = report.answers(context, PLACE, lookup.queries, "the overlap")
+            if answers is None:
+                return
+            days = numbers.days(*report.period(context, lookup.queries[0]))
+            if not any(answer.has_data for answer in answers):
+                st.caption(f"The report has no data for {days}.")
+                return
+            single, pairs = lookup.read(answers)
+            names = [f"{number} · {package.name or package.id}" for number, package in enumerate(packages, 1)]
+            st.dataframe(straighten(matrix(names, single, pairs, field)), width="stretch", height="content")
+            st.caption(
+                plain(
+                    f"{numbers.title(field)} of each package, and the share that also matches the package in "
+                    f"the column. {days} · From {context.project}/{context.slicer_name} · "
+                    f"{precision_of(answers, field)} · Dates of the packages are ignored."
+                )
+            )
+            # What the filters leave out of each targeting: its figures are then those of more.
+            for name, translation in zip(names, translations, strict=True):
+                if translation.left_out:
+                    left_out = f"Not counted for {plain(name)}: {plain(' '.join(translation.left_out))}"
+                    st.caption(f":material/info: {left_out}")
+            _two_prices(context, packages, names, pairs, field)
 
 
 def matrix(

@@ -254,13 +254,49 @@ def _content(context: PageContext, key: tuple[str, int]) -> None:
         draw_problem(PROBLEM)
         _draw_entries(open_list, may_change)
         if may_change:
-            _draw_paste(open_list)
+            st.text_area(
+                f"Add {open_list.kind.word}", key=open_list.key("paste"), height=120, persist_state="session",
+                placeholder="Paste entries, one a line or separated by commas",
+            )  # fmt: skip
+            paste = open_list.read_paste()
+            new, broken = paste.new(open_list.entries), paste.broken
+            if broken:
+                st.markdown(f":red[{number(len(broken))} can't be read] and are not added:")
+                columns: dict[str, list[Any]] = {
+                    "Line": [entry.line for entry in broken],
+                    "Entry": [entry.text for entry in broken],
+                    "Why": [entry.why for entry in broken],
+                }
+                _draw_table(columns, len(broken), 250, "Not readable")
+            present = len(paste.entries) - len(new)
+            parts = [f"{number(len(new))} new" if paste.entries else ""]
+            parts += [f"{number(present)} already in the list" if present else ""]
+            parts += [f"{number(paste.repeats)} pasted twice" if paste.repeats else ""]
+            if sentence := ", ".join(filter(None, parts)):
+                st.caption(sentence)
+            label = f"Add {number(len(new))} {open_list.kind.word}" if new else f"Add {open_list.kind.word}"
+            st.button(label, type="primary", key="list_add", on_click=_add, args=(open_list,))
             st.session_state.setdefault(open_list.key("name"), open_list.entry_list.name or "")
             with st.container(horizontal=True, vertical_alignment="bottom"):
                 st.text_input("Name", key=open_list.key("name"))
                 st.button("Rename", key="list_rename", on_click=_rename, args=(open_list,))
         if not does.why_not(key[0], "delete"):
-            _draw_delete(open_list)
+            popover = st.popover("Delete", icon=":material/delete:", key="list_delete", on_change="rerun")
+            if not popover.open:
+                return
+            with popover:
+                if users := dependants(
+                    open_list.context.deals, (open_list.entity, open_list.entry_list.id or 0)
+                ):
+                    st.markdown(
+                        f"**{len(users):d} packages use this list.** Remove it from their targeting first:"
+                    )
+                    st.markdown("\n".join(f"- {plain(user)}" for user in users))
+                    return
+                st.markdown("This can't be undone.")
+                st.button(
+                    "Delete list", type="primary", key="list_delete_sure", on_click=_delete, args=(open_list,)
+                )
 
 
 def _draw_entries(open_list: OpenList, may_change: bool) -> None:
@@ -286,43 +322,14 @@ def _draw_entries(open_list: OpenList, may_change: bool) -> None:
     if may_change and text and matches and len(matches) < len(entries):
         label = f"Remove these {number(len(matches))}"
         st.button(
-            label,
-            icon=":material/remove:",
-            key="list_remove",
-            on_click=_remove,
+            label, icon=":material/remove:", key="list_remove", on_click=_remove,
             args=(open_list, tuple(matches)),
-        )
+        )  # fmt: skip
 
 
 def _draw_table(columns: dict[str, list[Any]], count: int, highest: int, alt: str) -> None:
     height = min(highest, 38 + 35 * max(1, count))
     st.dataframe(straighten(columns), hide_index=True, height=height, alt=alt)
-
-
-def _draw_paste(open_list: OpenList) -> None:
-    """Draw the field to paste entries. Unreadable entries are listed by line, and stay in it."""
-    st.text_area(
-        f"Add {open_list.kind.word}", key=open_list.key("paste"), height=120, persist_state="session",
-        placeholder="Paste entries, one a line or separated by commas",
-    )  # fmt: skip
-    paste = open_list.read_paste()
-    new, broken = paste.new(open_list.entries), paste.broken
-    if broken:
-        st.markdown(f":red[{number(len(broken))} can't be read] and are not added:")
-        columns: dict[str, list[Any]] = {
-            "Line": [entry.line for entry in broken],
-            "Entry": [entry.text for entry in broken],
-            "Why": [entry.why for entry in broken],
-        }
-        _draw_table(columns, len(broken), 250, "Not readable")
-    present = len(paste.entries) - len(new)
-    parts = [f"{number(len(new))} new" if paste.entries else ""]
-    parts += [f"{number(present)} already in the list" if present else ""]
-    parts += [f"{number(paste.repeats)} pasted twice" if paste.repeats else ""]
-    if sentence := ", ".join(filter(None, parts)):
-        st.caption(sentence)
-    label = f"Add {number(len(new))} {open_list.kind.word}" if new else f"Add {open_list.kind.word}"
-    st.button(label, type="primary", key="list_add", on_click=_add, args=(open_list,))
 
 
 def _add(open_list: OpenList) -> None:
@@ -352,20 +359,6 @@ def _rename(open_list: OpenList) -> None:
         st.session_state[PROBLEM] = "Type a name. Nothing was changed."
     elif name != open_list.entry_list.name:
         open_list.change({"name": name}, "Renamed")
-
-
-def _draw_delete(open_list: OpenList) -> None:
-    """Draw the packages that depend on the list; without any, the button that deletes it."""
-    popover = st.popover("Delete", icon=":material/delete:", key="list_delete", on_change="rerun")
-    if not popover.open:
-        return
-    with popover:
-        if users := dependants(open_list.context.deals, (open_list.entity, open_list.entry_list.id or 0)):
-            st.markdown(f"**{len(users):d} packages use this list.** Remove it from their targeting first:")
-            st.markdown("\n".join(f"- {plain(user)}" for user in users))
-            return
-        st.markdown("This can't be undone.")
-        st.button("Delete list", type="primary", key="list_delete_sure", on_click=_delete, args=(open_list,))
 
 
 def dependants(client: Deals, key: tuple[str, int]) -> list[str]:

@@ -150,7 +150,15 @@ def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
             placeholder="Name, deal id, seat, DSP, place",
         )  # fmt: skip
         names = available_filters(entity, does)
-        if not _phone_switch(names):
+        state = st.session_state
+        is_set = any(state.get(key) for key in (*map(FILTER.format, names), show_filter.KEY))
+        is_open = is_set or bool(state.get(NARROW))
+        st.button(
+            "Hide filters" if is_open else "Filters", icon=":material/filter_list:", key="deals_show_filters",
+            disabled=is_set, on_click=st.session_state.update,
+            args=({NARROW: not is_open},),
+        )  # fmt: skip
+        if not is_open:
             st.html(CLOSED)
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="deals_filters"):
             filters = {name: _several(context, name) for name in names}
@@ -168,38 +176,15 @@ def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
     return ListSearch(entity, search_text, means, conditions, order, page), why_not
 
 
-def _phone_switch(names: Sequence[str]) -> bool:
-    """Draw the button that shows the filters on a phone, where they fill the screen; whether they are shown.
-
-    One that is set is always shown. style.css hides the button elsewhere.
-    """
-    state = st.session_state
-    is_set = any(state.get(key) for key in (*map(FILTER.format, names), show_filter.KEY))
-    is_open = is_set or bool(state.get(NARROW))
-    st.button(
-        "Hide filters" if is_open else "Filters", icon=":material/filter_list:", key="deals_show_filters",
-        disabled=is_set, on_click=st.session_state.update,
-        args=({NARROW: not is_open},),
-    )  # fmt: skip
-    return is_open
-
-
 def _several(context: PageContext, name: str) -> list[str]:
     """Draw a filter; returns its values as the service takes them."""
     titles = {"status": "Status", "media_type": "Media type", "seat": "Seat", "dsp": "DSP"}
     options, label_of = _options(context, name)
     return st.multiselect(
-        titles[name],
-        options,
-        format_func=label_of,
-        key=FILTER.format(name),
-        bind="query-params",
-        placeholder=titles[name],
-        label_visibility="collapsed",
-        select_all=False,
-        filter_mode="contains",
+        titles[name], options, format_func=label_of, key=FILTER.format(name), bind="query-params",
+        placeholder=titles[name], label_visibility="collapsed", select_all=False, filter_mode="contains",
         on_change=list_state.start_over,
-    )
+    )  # fmt: skip
 
 
 def _options(context: PageContext, name: str) -> tuple[list[str], Callable[[str], str]]:

@@ -41,7 +41,24 @@ def draw(context: PageContext, draft: Draft) -> None:
     )
     if popover.open:
         with popover, st.container(width=WIDTH), report_errors("The templates", effect="The form is kept."):
-            _draw_all(context, draft)
+            templates = context.clients.view_store.templates.all()
+            entries.problem(TEMPLATES)
+            if (open_entry := TEMPLATES.open_entry(templates)) is not None:
+                _template_panel(context, open_entry, draft)
+                return
+            store = context.clients.view_store.templates
+            entries.new(
+                TEMPLATES,
+                "Keep this form as",
+                lambda name, is_shared: store.save(name, body_of(draft), is_shared),
+            )
+            st.caption("Without dates and contact.")
+            for template in templates:
+                actions = entries.changes(context, TEMPLATES, template)
+                entries.row(TEMPLATES, template, False, partial(_open_template, context), actions)
+            if not templates:
+                st.caption("Nobody has kept a template for you yet.")
+            entries.note_storage(context.clients.deals_address)
 
 
 def body_of(draft: Draft) -> dict[str, Any]:
@@ -71,25 +88,6 @@ def draft_of(body: Mapping[str, Any], seats: Mapping[int, Seat] | None) -> tuple
     return result, len(draft.seats) - len(usable_seats)
 
 
-def _draw_all(context: PageContext, draft: Draft) -> None:
-    templates = context.clients.view_store.templates.all()
-    entries.problem(TEMPLATES)
-    if (open_entry := TEMPLATES.open_entry(templates)) is not None:
-        _template_panel(context, open_entry, draft)
-        return
-    store = context.clients.view_store.templates
-    entries.new(
-        TEMPLATES, "Keep this form as", lambda name, is_shared: store.save(name, body_of(draft), is_shared)
-    )
-    st.caption("Without dates and contact.")
-    for template in templates:
-        actions = entries.changes(context, TEMPLATES, template)
-        entries.row(TEMPLATES, template, False, partial(_open_template, context), actions)
-    if not templates:
-        st.caption("Nobody has kept a template for you yet.")
-    entries.note_storage(context.clients.deals_address)
-
-
 def _template_panel(context: PageContext, template: DealEntry, draft: Draft) -> None:
     """Draw the panel that was opened: the question before a draft is replaced, edit or delete."""
     entries.head(TEMPLATES, template)
@@ -99,12 +97,9 @@ def _template_panel(context: PageContext, template: DealEntry, draft: Draft) -> 
             "The form holds an unfinished draft. The template will replace it.", icon=":material/edit:"
         )
         st.button(
-            "Replace draft",
-            type="primary",
-            key="view_template_replace",
-            on_click=_fill_from,
+            "Replace draft", type="primary", key="view_template_replace", on_click=_fill_from,
             args=(context, template),
-        )
+        )  # fmt: skip
     elif panel == "delete":
         entries.deletion(context, TEMPLATES, template)
     else:
