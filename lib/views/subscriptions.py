@@ -22,6 +22,7 @@ MOST_SUBSCRIPTIONS, DAY_MINUTES, WEEK_DAYS = 50, 24 * 60, 7
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 ADDITION: Final = "mail added"
 REMOVAL: Final = "mail removed"
+AT_ONCE = {"data": ""}  # the mark of a mail that is to be sent whether the data are new or not
 NO_MAIL = "This mail is not there any more"
 OF_THE_VIEW = ("project", "slicer", "is_shared")
 WITH_VIEWS = (
@@ -134,6 +135,11 @@ class Subscription:
         return self.view_id is None and self.board_id is None
 
     @property
+    def is_going(self) -> bool:
+        """Whether it is to be sent at once, and has not been."""
+        return self.mark == AT_ONCE and not self.problem
+
+    @property
     def schedule(self) -> Schedule:
         return Schedule(self.pace, self.zone, self.minute, self.weekday)
 
@@ -226,13 +232,7 @@ class Subscriptions:
 
     def send_now(self, number: int) -> None:
         """Have a mail sent at once, whether the data are new or not; errors as of `remove`."""
-        changes = {
-            "due": datetime.now(UTC),
-            "mark": {"data": ""},
-            "failures": 0,
-            "problem": "",
-            "request": {},
-        }
+        changes = {"due": datetime.now(UTC), "mark": AT_ONCE, "failures": 0, "problem": "", "request": {}}
         with self.scope.write() as connection:
             self._changeable(connection, number)
             connection.execute(

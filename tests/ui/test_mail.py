@@ -70,7 +70,8 @@ def test_mentions_are_mailed(kept: Keeper, settings: Settings) -> None:
 
 
 def test_a_view_is_mailed(kept: Keeper) -> None:
-    """The form has a view mailed at a time in a zone; the panel says when it comes next, and stops it."""
+    """The form has a view mailed at a time in a zone; the panel says when it comes next, sends one
+    now and says so, and stops it."""
     view = kept("manager").views.save("demo", "delivery", "Week", WEEK)
     desk = panel(view.id)
     zone = desk.selectbox(key=f"view_mail_zone_{view.id}")
@@ -86,6 +87,9 @@ def test_a_view_is_mailed(kept: Keeper) -> None:
     assert "Daily at 08:00 (Europe/Zurich), to manager@" in texts(desk)
     assert "08:00 (Europe/Zurich)" in texts(desk) and "Next mail" in texts(desk)
     assert not [text_input for text_input in desk.text_input if text_input.label == "To"]
+    desk.button(key=f"view_mail_now_{mail.id}").click()
+    desk = VIEWS.opened(desk)
+    assert "A mail is on its way" in texts(desk) and "Next mail" not in texts(desk)
     desk.button(key=f"view_mail_stop_{mail.id}").click()
     VIEWS.opened(desk)
     assert kept("manager").mails.mine() == []

@@ -77,7 +77,9 @@ def draw(context: RequestContext, shelf: EntryShelf, view: SavedView | Board) ->
 def _draw_subscription(context: RequestContext, shelf: EntryShelf, subscription: Subscription) -> None:
     to = subscription.recipient or context.person.email or ""
     st.markdown(f":material/mail: {plain(subscription.schedule.title)}, to {plain(to)}")
-    if subscription.next_time is not None:
+    if subscription.is_going:
+        st.caption("A mail is on its way: it goes within half a minute.")
+    elif subscription.next_time is not None:
         st.caption(plain(f"Next mail: {next_text(subscription)}"))
     if subscription.problem:
         st.warning(plain(subscription.problem), icon=":material/warning:")
