@@ -1,7 +1,7 @@
 """Raw rows and a definition → rows as the warehouse stores them; what does not fit is refused, row by row."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -182,16 +182,14 @@ class TotalsTally:
             field.name for field in definition.data_fields if field.aggregate == "sum" and field.source
         ]
         self._rows: Counter[tuple[str, str | None]] = Counter()
-        self._all: dict[int, Sums] = defaultdict(self._zeros)
-        self._parts: dict[tuple[str, str | None], dict[int, Sums]] = defaultdict(
-            lambda: defaultdict(self._zeros)
-        )
+        self._all = HourSums(self._sum_fields)
+        self._parts: dict[tuple[str, str | None], HourSums] = defaultdict(lambda: HourSums(self._sum_fields))
 
     def add(self, table: pa.Table, hours: Ints, groups: Ints) -> None:
         """Some rows, as they are stored; `groups` says which of the `hours` since 1970 each is in."""
         if not self._columns or not table.num_rows:
             return
-        _add(self._all, table, self._sum_fields, hours, groups)
+        self._all.add(table, hours, groups)
         for name in self._columns:
             texts = cells.one_array(table.column(name))
             words: list[str | None] = [*words_like(texts, f"{TOTAL_WORDS}|{ALL}")]
@@ -202,8 +200,7 @@ class TotalsTally:
                 if not flags.any():
                     continue
                 self._rows[name, word] += int(flags.sum())
-                part = table.filter(has_word)
-                _add(self._parts[name, word], part, self._sum_fields, hours, groups[flags])
+                self._parts[name, word].add(table.filter(has_word), hours, groups[flags])
 
     def counts(self) -> dict[tuple[str, str], int]:
         """The number of rows that are totals by their word, by the column of the file and the word there."""
@@ -221,23 +218,40 @@ class TotalsTally:
             if not (word and is_total(word)) and self._are_exact(self._parts[name, word])
         }
 
-    def _are_totals(self, parts: Mapping[int, Sums]) -> bool:
+    def _are_totals(self, parts: "HourSums") -> bool:
         if not self._sum_fields:
-            return len(parts) > 1 and len(parts) >= _DAYS_SHARE * len(self._all)
-        totals = np.abs(np.sum(list(parts.values()), axis=0))
-        others = np.abs(np.sum([self._all[time] - part for time, part in parts.items()], axis=0))
+            return len(parts.places) > 1 and len(parts.places) >= _DAYS_SHARE * len(self._all.places)
+        totals = np.abs(parts.sums.sum(axis=0))
+        others = np.abs((self._all.of(parts) - parts.sums).sum(axis=0))
         has_values = (totals > 0) | (others > 0)
         return bool(has_values.any() and np.median((totals >= _TOTAL_SHARE * others)[has_values]) == 1)
 
-    def _are_exact(self, parts: Mapping[int, Sums]) -> bool:
-        if not self._sum_fields or len(parts) < _FEWEST_TIMES:
+    def _are_exact(self, parts: "HourSums") -> bool:
+        if not self._sum_fields or len(parts.places) < _FEWEST_TIMES:
             return False
-        totals = np.array(list(parts.values()))
-        others = np.array([self._all[time] for time in parts]) - totals
-        return bool((totals != 0).any(axis=1).all() and np.allclose(totals, others, rtol=1e-6))
+        others = self._all.of(parts) - parts.sums
+        return bool((parts.sums != 0).any(axis=1).all() and np.allclose(parts.sums, others, rtol=1e-6))
 
-    def _zeros(self) -> Sums:
-        return np.zeros(len(self._sum_fields))
+
+class HourSums:
+    """Sums of some fields of rows in each hour that has any: `sums` (hours × fields), in `places` by hour."""
+
+    def __init__(self, fields: list[str]) -> None:
+        self._fields, self.places, self.sums = fields, dict[int, int](), np.zeros((0, len(fields)))
+
+    def add(self, table: pa.Table, hours: Ints, groups: Ints) -> None:
+        """Add rows; `groups` says which of the hours since 1970 each is in."""
+        present = np.flatnonzero(np.bincount(groups, minlength=len(hours)))
+        new_place = self.places.setdefault
+        places = np.array([new_place(hour, len(self.places)) for hour in hours[present].tolist()], np.int64)
+        self.sums = np.pad(self.sums, ((0, len(self.places) - len(self.sums)), (0, 0)))
+        for number, name in enumerate(self._fields):
+            values = pc.fill_null(table.column(name), 0.0).to_numpy()
+            self.sums[places, number] += np.bincount(groups, values, len(hours))[present]
+
+    def of(self, other: "HourSums") -> Sums:
+        """The sums of the hours of another."""
+        return self.sums[[self.places[hour] for hour in other.places]]
 
 
 def _by_hour(seconds: Ints) -> tuple[Ints, Ints]:
@@ -248,14 +262,6 @@ def _by_hour(seconds: Ints) -> tuple[Ints, Ints]:
         return np.unique(hours, return_inverse=True)
     has_rows = np.bincount(hours - first) > 0
     return first + np.flatnonzero(has_rows), (np.cumsum(has_rows) - 1)[hours - first]
-
-
-def _add(sums: dict[int, Sums], table: pa.Table, fields: list[str], hours: Ints, groups: Ints) -> None:
-    """Add the fields of rows to sums by hour; `groups` says which of the hours each row is in."""
-    columns = (pc.fill_null(table.column(name), 0.0).to_numpy() for name in fields)
-    increments = [np.bincount(groups, values, len(hours)) for values in columns]
-    for group in np.flatnonzero(np.bincount(groups, minlength=len(hours))).tolist():
-        sums[int(hours[group])] += [values[group] for values in increments]
 
 
 class _Field(NamedTuple):
