@@ -37,7 +37,7 @@ def answer(fields: int, groups: int) -> Audience:
         {"site": [f"site{n % 5000}" for n in range(groups)], "day": "2026-01-31"}, dtype="str"
     )
     total = Total(dict.fromkeys(columns, 1.0), groups)
-    return Audience(names=names, values=values, percents=100 * values / values.sum(), total=total)
+    return Audience(keys=names, values=values, percents=100 * values / values.sum(), total=total)
 
 
 def milliseconds(work: Callable[[], object]) -> float:

@@ -28,6 +28,7 @@ from lib.wire.errors import StoreTimeout, StoreUnavailable
 BUSY_SECONDS = 10
 WRITER_PAUSE_SECONDS = (0.001, 0.005)
 WRITES, READS, DEADLINE = "tranche_writes", "tranche_reads", "tranche_deadline"
+SINGLE = "tranche_single"  # a statement alone, without a transaction
 # Of advisory locks: any numbers that no other program takes in this database.
 WRITERS_LOCK, LOCKS = 7_226_244, 7_226_245  # the second is the first of two numbers
 TRY_LOCK = text("select pg_try_advisory_lock(:of, :key)")
@@ -121,7 +122,7 @@ def reading(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
     """
 
     def attempt() -> Result:
-        with _connect(engine.execution_options(**{READS: True}), deadline) as connection, connection.begin():
+        with _connect(engine, deadline, READS) as connection, connection.begin():
             return work(connection)
 
     return _retry(attempt, deadline, PASSING | {Failure.LOST})
@@ -129,10 +130,11 @@ def reading(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
 
 def fetch(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
     """As `reading`, for work of one statement: it is of one moment by itself, and costs one round trip."""
-    if engine.dialect.name == "sqlite":
-        return reading(engine, work, deadline)
 
     def attempt() -> Result:
+        if engine.dialect.name == "sqlite":
+            with _connect(engine, deadline, SINGLE) as connection:
+                return work(connection)
         _check(deadline)
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             driver: Any = connection.connection.dbapi_connection
@@ -195,10 +197,12 @@ def _write_turn(engine: Engine, deadline: Deadline) -> Iterator[Connection]:
 
 
 @contextmanager
-def _connect(engine: Engine, deadline: Deadline) -> Iterator[Connection]:
+def _connect(engine: Engine, deadline: Deadline, *marks: str) -> Iterator[Connection]:
     """A connection whose statements and lock waits end with the deadline."""
     _check(deadline)
-    with engine.connect().execution_options(**{DEADLINE: deadline}) as connection:
+    with engine.connect().execution_options(
+        **dict.fromkeys(marks, True), **{DEADLINE: deadline}
+    ) as connection:
         if engine.dialect.name != "sqlite":
             yield connection
             return
@@ -233,7 +237,7 @@ def begin_on_sqlite(connection: Connection) -> None:
     # These neither read the file nor wait, so that they need none of SQLAlchemy's care, which costs more.
     driver: Any = connection.connection.dbapi_connection
     driver.execute(f"PRAGMA busy_timeout={_timeout_milliseconds(deadline)}")
-    if not options.get(WRITES):
+    if not options.get(WRITES) and not options.get(SINGLE):
         driver.execute("BEGIN")
 
 

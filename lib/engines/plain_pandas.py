@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from lib.engines.sums import Aggregate, Question, Sums, check_bytes, check_groups
 from lib.slicers.definition import TIME
@@ -46,7 +47,7 @@ class PandasEngine:
         deadline.check()
         atoms = question.atoms | {RECORDS}
         return Sums(
-            groups=groups,
+            keys={str(name): pa.array(groups[name]) for name in groups},
             rows=_aggregate(records.loc[keys.index], places, len(groups), atoms),
             total=_aggregate(records, np.zeros(len(records), np.intp), 1, atoms),
             dates=rows.dates,

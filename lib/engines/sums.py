@@ -10,6 +10,7 @@ from typing import Protocol
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from lib.slicers.measures import Numbers, is_additive
 from lib.slicers.warehouse import StoredSlicer
@@ -19,6 +20,7 @@ from lib.wire.errors import BadRequest, Misconfigured
 from lib.wire.filters import Filter
 
 Pair = tuple[str, str]
+Keys = Mapping[str, pa.DictionaryArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,14 +92,14 @@ class Aggregate:
 class Sums:
     """The answer of an engine.
 
-    `groups` has one row per group and one Categorical column per split field, named by it; categories are
-    sorted by text, and rows by their categories. `dates` are the days with data in the range, whatever the
-    filters. `missing` is, per additive atom, the volume expected in groups that no record of the sample fell
-    in. `unread` names atoms that would have taken longer than the deadline allowed. `not_finite` is how many
+    `keys` has a column per split field, named by it, with a row per group; dictionaries are sorted by text,
+    and rows by their places there. `dates` are the days with data in the range, whatever the filters.
+    `missing` is, per additive atom, the volume expected in groups that no record of the sample fell in.
+    `unread` names atoms that would have taken longer than the deadline allowed. `not_finite` is how many
     records have NaN or an infinite number in a data field, where any has: it counts as missing.
     """
 
-    groups: pd.DataFrame
+    keys: Keys
     rows: Aggregate
     total: Aggregate
     dates: tuple[date, ...]
@@ -107,6 +109,12 @@ class Sums:
     missing: dict[str, float] = field(default_factory=dict)
     unread: frozenset[str] = frozenset()
     not_finite: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def groups(self) -> pd.DataFrame:
+        """The keys as a frame of Categoricals."""
+        columns = {name: column.to_pandas() for name, column in self.keys.items()}
+        return pd.DataFrame(columns, index=pd.RangeIndex(len(self.rows.records)))
 
     def check_finite(self, slicer: str) -> None:
         """Raise Misconfigured when a sum is no number, or too large for one: it is no answer."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import pandas as pd
+import pyarrow as pa
 
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
@@ -152,14 +153,16 @@ def size_of(answer: Audience) -> int:
     """The approximate size of an answer in memory, in bytes: by shapes, and the buffers of its texts."""
     frames = (answer.values, answer.percents, answer.low, answer.high, answer.n_eff)
     numbers = 8 * sum(frame.size for frame in frames if frame is not None)
-    texts = (answer.names, answer.descriptions, answer.currencies)
-    columns = [frame[name] for frame in texts if frame is not None for name in frame]
+    texts = (answer.keys, answer.descriptions, answer.currencies)
+    columns = [column for frame in texts if frame is not None for _, column in frame.items()]
     columns += [] if answer.confidence_range is None else [answer.confidence_range]
     total = 64 * (len(answer.total.dates) + 8 * len(answer.total.values))
     return BYTES_BESIDE_FRAMES + total + numbers + sum(map(_text_bytes, columns))
 
 
-def _text_bytes(column: pd.Series) -> int:
+def _text_bytes(column: pd.Series | pa.Array) -> int:
     """The bytes of a column of texts; texts of Python's own are counted one by one."""
+    if isinstance(column, pa.Array):
+        return int(column.nbytes)
     is_packed = isinstance(column.dtype, pd.StringDtype) and column.dtype.storage == "pyarrow"
     return int(column.array.nbytes if is_packed else column.memory_usage(index=False, deep=True))

@@ -6,10 +6,12 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from lib.engines import Aggregate, Sums
 from lib.reporting import intervals
-from lib.reporting.answers import Audience, Precision, Total, number_frame, texts_at
+from lib.reporting.answers import Audience, Precision, Total, number_frame, text_frame
 from lib.reporting.intervals import Ranges
 from lib.reporting.models import MAX_SPLIT_ROWS, AudienceQuery, ExportQuery
 from lib.slicers.digits import settle
@@ -40,8 +42,8 @@ def compose(sums: Sums, query: Query, slicer: StoredSlicer, measures: Measures) 
 
     Without a split there is one row, the total, with an empty name. BadRequest for too many rows.
     """
-    if sums.groups.shape[1] == 0:
-        sums = replace(sums, groups=pd.DataFrame(index=pd.RangeIndex(1)), rows=sums.total)
+    if not sums.keys:
+        sums = replace(sums, rows=sums.total)
     fields = _fields(query, measures)
     order = query.order_by or _usual_order(query)
     ranking = atoms(_ranking(query, measures, order))
@@ -50,8 +52,8 @@ def compose(sums: Sums, query: Query, slicer: StoredSlicer, measures: Measures) 
     places = _passing_rows(sums, query, measures)
     if len(query.split_by) > 1 and len(places) > MAX_SPLIT_ROWS:
         raise BadRequest(f"This split gives {len(places):,} rows, more than {MAX_SPLIT_ROWS:,}")
-    keys = [] if _is_order_of_names(order, query, slicer) else order
-    sort_keys = [key[places] for part in keys for key in _sort_keys(sums, part, slicer, measures)]
+    by = [] if _is_order_of_names(order, query, slicer) else order
+    sort_keys = [key[places] for part in by for key in _sort_keys(sums, part, slicer, measures)]
     most = None if query.limit is None else query.offset + query.limit
     page = places[first_rows(sort_keys, len(places), most)][query.offset :]
     rows = _settle(_take(sums.rows, page, atoms(fields)), sums.rows.estimate.keys() - ranking)
@@ -59,12 +61,12 @@ def compose(sums: Sums, query: Query, slicer: StoredSlicer, measures: Measures) 
     totals = {measure.name: _values(measure, sums.total) for measure in fields}
     sampled = sums.sample is not None or any(share < 1 for share in rows.share.values())
     ranges = _ranges(fields, values, rows, sums) if sampled or query.precision else {}
-    names = texts_at(sums.groups, page)
+    keys = {name: _texts_at(column, page) for name, column in sums.keys.items()}
     return Audience(
-        names=names,
+        keys=keys,
         values=_frame(values, len(page)),
         percents=_percents(fields, values, totals, len(page)),
-        descriptions=_descriptions(names, slicer) if query.include_mappings else None,
+        descriptions=_descriptions(text_frame(keys, len(page)), slicer) if query.include_mappings else None,
         currencies=_currencies(fields, values, rows),
         confidence_range=_texts(_widest(fields, ranges, values, rows)) if sampled else None,
         total=_total(sums, fields, totals, len(places), sampled, bool(query.precision)),
@@ -115,7 +117,7 @@ def _currencies(
 
 
 def _passing_rows(sums: Sums, query: Query, measures: Measures) -> Places:
-    passes = np.ones(len(sums.groups), dtype=bool)
+    passes = np.ones(len(sums.rows.records), dtype=bool)
     for data_filter in query.data_filters:
         values = _values(measures[data_filter.name], sums.rows)
         passes &= COMPARE[data_filter.match](values, data_filter.value) & ~np.isnan(values)
@@ -167,12 +169,11 @@ def _is_order_of_names(order: Sequence[Order], query: Query, slicer: StoredSlice
 
 def _sort_keys(sums: Sums, order: Order, slicer: StoredSlicer, measures: Measures) -> Iterator[Numbers]:
     """The keys of a part of the order. Amounts in two currencies have none: that of most records leads."""
-    if order.name in sums.groups:
-        column = sums.groups[order.name].cat
-        texts = pd.Series(column.categories)
+    if order.name in sums.keys:
+        codes, texts = sums.keys[order.name].indices.to_numpy(), sums.keys[order.name].dictionary
         is_number = slicer.info().key_field(order.name).type == "int"
-        rank = pd.to_numeric(texts, errors="coerce").to_numpy() if is_number else None
-        key = np.asarray(column.codes, dtype=np.float64) if rank is None else rank[np.asarray(column.codes)]
+        rank = pd.to_numeric(texts.to_pandas(), errors="coerce").to_numpy() if is_number else None
+        key = codes.astype(np.float64) if rank is None else rank[codes]
     else:
         key = _values(measures[order.name], sums.rows)
         currencies = measures[order.name].currency_texts(key, sums.rows.estimate)
@@ -192,6 +193,12 @@ def _take(aggregate: Aggregate, page: Places, atoms: Collection[str]) -> Aggrega
         certain={atom: values[page] for atom, values in aggregate.certain.items()},
         moments={pair: values[page] for pair, values in aggregate.moments.items()},
     )
+
+
+def _texts_at(column: pa.DictionaryArray, page: Places) -> pa.Array:
+    """The texts of a page; as codes, unless it has less texts than the dictionary."""
+    codes = pc.take(column, page, boundscheck=False)
+    return codes if len(column.dictionary) <= len(page) else codes.dictionary_decode()
 
 
 def _block(columns: Iterable[Numbers], length: int) -> Numbers:
@@ -275,7 +282,7 @@ def _total(
         missing={
             measure.name: number(sums.missing[measure.additive_atom])
             for measure in measures
-            if measure.additive_atom in sums.missing and not sums.groups.empty
+            if measure.additive_atom in sums.missing and sums.keys and len(sums.rows.records)
             if not (measure.currencies and np.isnan(totals[measure.name][0]))
         },
         currencies={} if currencies is None else {str(n): t for n, t in currencies.iloc[0].items() if t},

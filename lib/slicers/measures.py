@@ -55,7 +55,8 @@ class Measure:
 
         A formula of no data field at all is the same number in all groups.
         """
-        values = np.broadcast_to(self.expression.evaluate(estimate), (groups,))
+        values = self.expression.evaluate(estimate)
+        values = values if values.ndim else np.broadcast_to(values, (groups,))
         for name in self.currencies:
             values = np.where(estimate[f"currency:{name}"] >= 0, values, np.nan)
         return values

@@ -39,7 +39,7 @@ def audiences(draw: st.DrawFn) -> Audience:
 
     extras = {extra: some(fields, NUMBERS, "float64") for extra in ("low", "high", "n_eff")}
     return Audience(
-        names=some(split, TEXTS, "str"),
+        keys=some(split, TEXTS, "str"),
         values=some(fields, NUMBERS, "float64"),
         percents=some(additive, NUMBERS, "float64"),
         total=TOTAL,
@@ -97,7 +97,7 @@ def test_an_answer_in_pieces_is_whole() -> None:
     count = CHUNK_CELLS  # of three cells each
     values = np.arange(count) / 8
     audience = Audience(
-        names=pd.DataFrame({"k": [f'"{place},' for place in range(count)]}, dtype="str"),
+        keys=pd.DataFrame({"k": [f'"{place},' for place in range(count)]}, dtype="str"),
         values=pd.DataFrame({"imps": values}),
         percents=pd.DataFrame({"imps": values}),
         total=TOTAL,
@@ -115,7 +115,7 @@ def test_a_wide_answer_comes_in_small_pieces() -> None:
         np.random.default_rng(2).random((3000, 80)), columns=[f"field {n}" for n in range(80)]
     )
     names = pd.DataFrame({"k": [str(place) for place in range(3000)]}, dtype="str")
-    audience = Audience(names=names, values=values, percents=values, total=TOTAL)
+    audience = Audience(keys=names, values=values, percents=values, total=TOTAL)
     pieces = list(as_json.encode(audience))
     assert max(map(len, pieces)) < 1.1 * PIECE_BYTES
     assert sum(map(len, pieces)) > 50 * PIECE_BYTES

@@ -105,7 +105,7 @@ def answer(
     """An answer with one row and one data field."""
     frame = pd.DataFrame({"imps": [value]})
     return Audience(
-        names=pd.DataFrame(index=[0]),
+        keys=pd.DataFrame(index=[0]),
         values=frame,
         percents=frame,
         total=Total({"imps": value}, 1, low={"imps": low}, high={"imps": high}),

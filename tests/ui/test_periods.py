@@ -220,7 +220,7 @@ def by_day(values: dict[str, float], with_data: list[str], additive: bool = True
     """An answer split by day."""
     frame = pd.DataFrame({"imps": list(values.values())})
     return Audience(
-        names=pd.DataFrame({"granularity_day": list(values)}),
+        keys=pd.DataFrame({"granularity_day": list(values)}),
         values=frame,
         percents=frame if additive else pd.DataFrame(index=frame.index),
         total=Total({}, len(frame), tuple(with_data)),
@@ -242,7 +242,7 @@ def test_days_without_rows_are_not_left_out() -> None:
 def test_hours_that_have_not_come_are_not_zero() -> None:
     """Of today the hours that have begun are 0 without a row; those to come are unknown, not zeros."""
     rows = Audience(
-        names=pd.DataFrame({"granularity_hour": ["2026-11-21 00:00", "2026-11-21 02:00"]}),
+        keys=pd.DataFrame({"granularity_hour": ["2026-11-21 00:00", "2026-11-21 02:00"]}),
         values=pd.DataFrame({"imps": [7.0, 9.0]}),
         percents=pd.DataFrame({"imps": [7.0, 9.0]}),
         total=Total({}, 2, ("2026-11-21",)),
@@ -254,7 +254,7 @@ def test_hours_that_have_not_come_are_not_zero() -> None:
 def test_hours_that_a_filter_leaves_out_are_not_zero() -> None:
     """Under a filter on hours of the day those that pass are 0 without a row, all others unknown."""
     rows = Audience(
-        names=pd.DataFrame({"granularity_hour": ["2026-11-21 02:00"]}),
+        keys=pd.DataFrame({"granularity_hour": ["2026-11-21 02:00"]}),
         values=pd.DataFrame({"imps": [9.0]}),
         percents=pd.DataFrame({"imps": [9.0]}),
         total=Total({}, 1, ("2026-11-21",)),

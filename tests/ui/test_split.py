@@ -41,7 +41,7 @@ def answer(values: dict[str, float], total: float, found: int | None = None, key
     """An exact answer, split by one key field."""
     frame = pd.DataFrame({"imps": list(values.values())})
     return Audience(
-        names=pd.DataFrame({key: list(values)}),
+        keys=pd.DataFrame({key: list(values)}),
         values=frame,
         percents=100 * frame / total,
         total=Total({"imps": total}, len(frame) if found is None else found),

@@ -54,7 +54,7 @@ class IbisEngine:
         answer = ExactAnswer(statements)
         groups, rows, total = answer.sums()
         return Sums(
-            groups=groups,
+            keys={str(name): pa.array(groups[name]) for name in groups},
             rows=rows,
             total=total,
             dates=statements.dates,

@@ -146,7 +146,7 @@ def _answer(query: Query) -> Sums:
     unread = _identities(query, keys, rows, total, place is not None)
     read = query.records_in_range if place is None else query.draw_size(place)
     return Sums(
-        groups=query.split.frame(keys),
+        keys=query.split.columns(keys),
         rows=rows,
         total=total,
         dates=query.dates,

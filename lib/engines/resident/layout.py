@@ -35,7 +35,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import pyarrow as pa
 
 from lib.engines.resident.checksums import (
@@ -49,6 +48,7 @@ from lib.engines.resident.checksums import (
 )
 from lib.engines.resident.lanes import Floats, Form, Lane
 
+LARGEST_COPY = 1 << 22
 FORMAT = 9
 CONTENTS, DIGEST = "layout.json", "layout.json.sha256"
 
@@ -167,7 +167,6 @@ class Layout:
         self._open_files: dict[str, StoredFile] = {}
         self._arrays: dict[str, VerifiedArray[Any]] = {}
         self._dictionaries: dict[str, pa.Array] = {}
-        self._categories: dict[str, pd.CategoricalDtype] = {}
 
     def damage(self) -> str | None:
         """The first fault in its files, read whole; None if there is none."""
@@ -217,17 +216,13 @@ class Layout:
         if not file.is_verified:
             file.verify()
         if name not in self._dictionaries:
-            content = file.map("uint8", (self.contents.sums[file.path.name].size,))
+            size = self.contents.sums[file.path.name].size
+            content = file.map("uint8", (size,))
+            # Cached answers keep it: of what is small, a copy, so that later damage does not show there.
+            content = content if size > LARGEST_COPY else content.copy()
             column = pa.ipc.open_file(pa.py_buffer(content)).read_all().column(0)
             self._dictionaries[name] = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
         return self._dictionaries[name]
-
-    def categories(self, name: str) -> pd.CategoricalDtype:
-        """The values of a key field as categories, kept: to make them takes a hash of each value."""
-        if name not in self._categories:
-            values = pd.Index(pd.array(self.dictionary(name), dtype="str"))
-            self._categories[name] = pd.CategoricalDtype(values)
-        return self._categories[name]
 
     @cached_property
     def time(self) -> Codes:

@@ -8,7 +8,7 @@ A positive match on a segmented key field holds if any element matches, a negati
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 
 import numpy as np
 import numpy.typing as npt
@@ -199,7 +199,7 @@ class Query:
     def dates(self) -> tuple[date, ...]:
         """The days of the period that have data, in the question's zone."""
         days = np.unique(self.period.local[self.period.inside] // 24)
-        return tuple(EPOCH + timedelta(days=int(day)) for day in days)
+        return tuple(days.astype("datetime64[D]").tolist())
 
     @functools.cached_property
     def grid_place(self) -> int | None:

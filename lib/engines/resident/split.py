@@ -10,13 +10,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lib.engines.resident.accumulate import Indptr, Keys, Rows, count, distinct, elements, one_each, ranges
+from lib.engines.resident.accumulate import Indptr, Keys, Rows, count, elements, one_each, ranges
 from lib.engines.resident.layout import Ints, Layout
 from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.wire.errors import BadRequest
 
 LARGEST_KEY = 2**62
-FEW_VALUES, KEPT_VALUES = 1 << 12, 1 << 16
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class SplitField:
         texts, places = np.unique(
             np.asarray(TIME_KEY_FIELDS[name].write(local_hours), dtype=object), return_inverse=True
         )
-        return cls(name, texts, places)
+        return cls(name, pa.array(texts, pa.string()), places)
 
 
 class Split:
@@ -93,7 +92,7 @@ class Split:
         keys = np.zeros(len(names), dtype=np.int64)
         for field, radix in zip(self.fields, self.radices, strict=True):
             texts = pa.array(names[field.name], pa.string())
-            places = pc.index_in(texts, value_set=pa.array(field.values, pa.string()))
+            places = pc.index_in(texts, value_set=field.values)
             keys = keys * radix + np.asarray(places, dtype=np.int64)
         return keys
 
@@ -106,28 +105,16 @@ class Split:
             keys = keys * radix + field.hours[hours]
         return keys
 
-    def frame(self, keys: Ints) -> pd.DataFrame:
-        """One row per key and one Categorical per field: what the keys stand for."""
+    def columns(self, keys: Ints) -> dict[str, pa.DictionaryArray]:
+        """What the keys stand for, a column per field."""
         columns = {}
         keys = keys.astype(self.dtype)
         for field, radix in zip(reversed(self.fields), reversed(self.radices), strict=True):
             above = keys // self.dtype(radix)
-            columns[field.name] = self._categorical(field, keys - above * self.dtype(radix))
+            codes = keys - above * self.dtype(radix)
+            columns[field.name] = pa.DictionaryArray.from_arrays(codes, field.values, safe=False)
             keys = above
-        return pd.DataFrame(
-            {field.name: columns[field.name] for field in self.fields}, index=pd.RangeIndex(len(keys))
-        )
-
-    def _categorical(self, field: SplitField, codes: Keys) -> pd.Categorical:
-        """The texts of these codes; of a field with many more values than codes, only those that occur."""
-        if not isinstance(field.values, pa.Array):
-            dtype = pd.CategoricalDtype(pd.Index(field.values, dtype="str"))
-        elif len(field.values) <= min(KEPT_VALUES, max(FEW_VALUES, 4 * len(codes))):
-            dtype = self.layout.categories(field.name)
-        else:
-            unique, codes = distinct(codes, len(field.values))
-            dtype = pd.CategoricalDtype(pd.Index(pd.array(field.values.take(pa.array(unique)), dtype="str")))
-        return pd.Categorical.from_codes(codes, dtype=dtype, validate=False)
+        return {field.name: columns[field.name] for field in self.fields}
 
     def _is_segmented(self, field: SplitField) -> bool:
         return field.hours is None and self.layout.contents.keys[field.name].segmented

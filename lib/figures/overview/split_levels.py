@@ -25,7 +25,7 @@ from lib.wire.filters import Filter
 
 ACROSS, DOWN = 14, 20
 FRAMES = (
-    "names", "values", "percents", "descriptions", "low", "high", "n_eff", "currencies", "confidence_range",
+    "keys", "values", "percents", "descriptions", "low", "high", "n_eff", "currencies", "confidence_range",
 )  # fmt: skip
 MOST_FIRST, MOST_BELOW = 100, 5000
 MOST_ROWS, LEAST_BELOW = {2: 200, 3: 600}, {2: 5, 3: 1}  # of the second and third level: rows in all, each
@@ -57,7 +57,7 @@ def pair_times(focus: Focus, both: ComparedAnswers | None) -> ComparedAnswers | 
     for name in times:
         names[name] = series.pair_buckets(SPAN_KEY_FIELDS[name], names[name].tolist(), *focus.comparison)
     indices = names[times].notna().all(axis="columns").to_numpy().nonzero()[0].tolist()
-    before = take(replace(both.before, names=names), indices)
+    before = take(replace(both.before, keys=names), indices)
     # A row has the same days on both sides, however long these are.
     coverage = both.coverage if both.coverage.is_thin else WHOLE
     return replace(both, before=before, coverage=coverage, weekdays={})

@@ -80,7 +80,7 @@ def as_split(pivot: Pivot) -> SplitRows:
     def with_keys(answer: Audience) -> Audience:
         labels = answer.descriptions
         return replace(
-            answer, names=widen(answer.names), descriptions=None if labels is None else widen(labels)
+            answer, keys=widen(answer.names), descriptions=None if labels is None else widen(labels)
         )
 
     answers = [level.split.answer for level in pivot.levels]

@@ -7,7 +7,7 @@ confidence: `TAIL` on each side, in words `LEVEL`.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import ROUND_HALF_UP, Context, Decimal
@@ -17,6 +17,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 
 from lib.slicers.digits import DIGITS, LARGEST_WHOLE, last_place
 
@@ -123,13 +124,14 @@ class DayFigure:
 class Audience:
     """Rows and their total. All frames have one row per result row, in the order of the answer.
 
-    `names` and `descriptions` have a text column per split key field; `values` and `percents` a float
+    `names` and `descriptions` have a text column per split key field (`keys`: as frame, or as
+    Arrow has them, with their codes); `values` and `percents` a float
     column per data field (NaN: nothing there; `percents` has only the additive ones). `currencies` has a text
     column per data field of money whose currency a key field tells, as those of the Total. `low`, `high` and
     `n_eff` are there when the question asked for precision, `confidence_range` when records were sampled.
     """
 
-    names: pd.DataFrame
+    keys: pd.DataFrame | Mapping[str, pa.Array]
     values: pd.DataFrame
     percents: pd.DataFrame
     total: Total
@@ -140,6 +142,11 @@ class Audience:
     n_eff: pd.DataFrame | None = None
     currencies: pd.DataFrame | None = None
     precision: Precision | None = None
+
+    @property
+    def names(self) -> pd.DataFrame:
+        """The keys as a frame."""
+        return self.keys if isinstance(self.keys, pd.DataFrame) else text_frame(self.keys, len(self))
 
     def __len__(self) -> int:
         return len(self.values)
@@ -223,13 +230,10 @@ def number_frame(block: npt.NDArray[np.float64], names: Iterable[str]) -> pd.Dat
     return pd.DataFrame(block, index=pd.RangeIndex(len(block)), columns=_index(tuple(names)))
 
 
-def texts_at(categories: pd.DataFrame, rows: npt.NDArray[np.intp]) -> pd.DataFrame:
-    """The rows at these places of a frame of categories, as texts."""
-    columns = {}
-    for name, column in categories.items():
-        texts = column.array.categories.array.take(np.asarray(column.array.codes)[rows])
-        columns[name] = texts if isinstance(texts.dtype, pd.StringDtype) else texts.astype("str")
-    return pd.DataFrame(columns, index=pd.RangeIndex(len(rows)))
+def text_frame(columns: Mapping[str, pa.Array], length: int) -> pd.DataFrame:
+    """A text column for each of these, which may be dictionary-coded."""
+    texts = {name: column.cast(pa.large_string()).to_pandas() for name, column in columns.items()}
+    return pd.DataFrame(texts, index=pd.RangeIndex(length))
 
 
 @lru_cache(maxsize=1024)

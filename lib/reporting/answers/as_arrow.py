@@ -10,7 +10,7 @@ import orjson
 import pandas as pd
 import pyarrow as pa
 
-from lib.reporting.answers import Audience, number_frame
+from lib.reporting.answers import Audience, number_frame, text_frame
 from lib.reporting.answers.as_json import (
     EXTRAS,
     decode_precision,
@@ -23,7 +23,7 @@ MEDIA_TYPE = "application/vnd.apache.arrow.stream"
 REST = b"tranche"
 END = b"\xff\xff\xff\xff\x00\x00\x00\x00"  # Arrow columnar format, IPC streaming format: end-of-stream
 NUMBERS = {"values": "value", "percents": "percent"} | {extra: extra for extra in EXTRAS}
-TEXTS = {"names": "name", "descriptions": "description", "currencies": "currency"}
+TEXTS = {"keys": "name", "descriptions": "description", "currencies": "currency"}
 
 
 def encode(audience: Audience) -> bytes:
@@ -31,8 +31,9 @@ def encode(audience: Audience) -> bytes:
     columns: dict[str, pa.Array] = {}
     for attribute, prefix in TEXTS.items():
         frame = getattr(audience, attribute)
-        for name in () if frame is None else frame:
-            columns[f"{prefix}:{name}"] = pa.array(frame[name], from_pandas=True).dictionary_encode()
+        for name, column in () if frame is None else frame.items():
+            texts = pa.array(column, from_pandas=True) if isinstance(column, pd.Series) else column
+            columns[f"{prefix}:{name}"] = texts.dictionary_encode()
     for attribute, prefix in NUMBERS.items():
         frame = getattr(audience, attribute)
         if frame is not None:
@@ -60,14 +61,14 @@ def decode(body: bytes) -> Audience:
     rest = orjson.loads(table.schema.metadata[REST])
     columns = set(table.column_names)
     frames = {name: _numbers(table, prefix) for name, prefix in NUMBERS.items()}
-    texts = {name: _texts(table, prefix) for name, prefix in TEXTS.items()}
+    texts = {name: text_frame(_columns(table, prefix), len(table)) for name, prefix in TEXTS.items()}
     confidence = (
         pd.Series(table["confidence_range"].to_pandas(), dtype="str")
         if "confidence_range" in columns
         else None
     )
     return Audience(
-        names=texts["names"],
+        keys=texts["keys"],
         values=frames["values"],
         percents=frames["percents"],
         **{name: frames[name] if frames[name].shape[1] else None for name in EXTRAS},
@@ -85,13 +86,6 @@ def _numbers(table: pa.Table, prefix: str) -> pd.DataFrame:
     for index, column in enumerate(columns.values()):
         block[:, index] = column.cast(pa.float64()).to_numpy()
     return number_frame(block, columns)
-
-
-def _texts(table: pa.Table, prefix: str) -> pd.DataFrame:
-    columns = {
-        name: column.cast(pa.large_string()).to_pandas() for name, column in _columns(table, prefix).items()
-    }
-    return pd.DataFrame(columns, index=pd.RangeIndex(table.num_rows))
 
 
 def _columns(table: pa.Table, prefix: str) -> dict[str, pa.ChunkedArray]:

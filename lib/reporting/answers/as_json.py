@@ -106,12 +106,30 @@ def encode(audience: Audience) -> Iterator[bytes | memoryview]:
     if audience.precision is not None:
         head["precision"] = encode_precision(audience.precision)
     yield orjson.dumps(head)[:-1] + b',"rows":['
-    cells = list(_cells(audience))
-    chunk = 1 + CHUNK_CELLS // max(1, sum(column is not None for _, column in cells))
-    for at in range(0, len(audience), chunk):
-        if at:
-            yield b","
-        yield from _rows(cells, at, min(chunk, len(audience) - at))
+    before, columns = b',{"data":[', []
+    for opens, column in _cells(audience):
+        before += opens
+        if column is not None:
+            columns.append((before, column))
+            before = b""
+    last, count = before + b"}", len(audience)
+    if columns:
+        columns[0] = (last + columns[0][0], columns[0][1])  # the end of a row stands before the next
+    skip = len(last) + 1
+    if count * len(columns) <= FEW_CELLS:
+        contents = (
+            [opens + orjson.dumps(cell) for cell in (whole(c) if isinstance(c, np.ndarray) else c).tolist()]
+            for opens, c in columns
+        )
+        rows = chain.from_iterable(zip(*contents, strict=True)) if columns else [count * last]
+        yield b"".join([*rows, last])[skip:]
+    else:
+        columns = [(opens, _quoted(c) if isinstance(c, pa.DictionaryArray) else c) for opens, c in columns]
+        chunk = 1 + CHUNK_CELLS // len(columns)
+        for at in range(0, count, chunk):
+            pieces = [*chain.from_iterable(_pieces(opens, c[at : at + chunk]) for opens, c in columns)]
+            yield from _rows(pieces, min(chunk, count - at), 0 if at else skip)
+        yield last
     yield b"]}"
 
 
@@ -164,7 +182,7 @@ def decode(body: Mapping[str, Any], split_by: Sequence[str]) -> Audience:
     for name in zero:
         has_any[name] = any("percent" in cell for cell in cells[fields.index(name) :: len(fields)])
     return Audience(
-        names=_texts_of(split, [row["name"] for row in rows] if split else [[]] * len(rows)),
+        keys=_texts_of(split, [row["name"] for row in rows] if split else [[]] * len(rows)),
         values=values,
         percents=percents.loc[:, has_any],
         total=total,
@@ -273,41 +291,26 @@ def _texts_of(split: list[str], texts: list[Any]) -> pd.DataFrame:
     return frame.fillna("") if split else frame
 
 
-def _rows(cells: Sequence[Cells], start: int, length: int) -> Iterator[bytes | memoryview]:
-    """So many row objects from `start` on, with commas between them."""
-    before, columns = b',{"data":[', []
-    for opens, column in cells:
-        before += opens
-        if column is not None:
-            columns.append((before, column[start : start + length]))
-            before = b""
-    last = before + b"}"
-    if not columns:
-        yield (length * last)[1:]
-        return
-    columns[0] = (last + columns[0][0], columns[0][1])  # the end of a row stands before the next
-    skip = len(last) + 1
-    if length * len(columns) <= FEW_CELLS:
-        contents = (
-            [
-                opens + orjson.dumps(cell)
-                for cell in (whole(column) if isinstance(column, np.ndarray) else column).tolist()
-            ]
-            for opens, column in columns
-        )
-        yield b"".join(chain.from_iterable(zip(*contents, strict=True)))[skip:] + last
-        return
-    pieces = [
-        numbers(opens, column) if isinstance(column, np.ndarray) else texts(opens, _texts(column))
-        for opens, column in columns
-    ]
-    count = 1 + PIECE_BYTES * length // sum(column.nbytes for column in pieces)
+def _rows(pieces: Sequence[bytes | pa.Array], length: int, skip: int) -> Iterator[memoryview]:
+    """So many rows, each of its piece of every array and of what stands between these; without the first
+    bytes."""
+    size = sum(length * len(piece) if isinstance(piece, bytes) else piece.nbytes for piece in pieces)
+    count = 1 + PIECE_BYTES * length // size
     for at in range(0, length, count):
-        rows = pc.binary_join_element_wise(*(column.slice(at, count) for column in pieces), b"")
-        size = int(np.frombuffer(rows.buffers()[1], np.int32)[len(rows)])
-        yield memoryview(rows.buffers()[2])[skip:size]
+        parts = (piece if isinstance(piece, bytes) else piece.slice(at, count) for piece in pieces)
+        rows = pc.binary_join_element_wise(*parts, b"")
+        end = int(np.frombuffer(rows.buffers()[1], np.int32)[len(rows)])
+        yield memoryview(rows.buffers()[2])[skip:end]
         skip = 0
-    yield last
+
+
+def _pieces(before: bytes, column: Any) -> Iterator[bytes | pa.Array]:
+    """A column as JSON, with `before` in front of each cell."""
+    if isinstance(column, np.ndarray):
+        yield numbers(before, column)
+        return
+    yield before
+    yield column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else texts(_texts(column))
 
 
 def whole(values: npt.NDArray[np.float64]) -> Numbers:
@@ -325,17 +328,22 @@ def numbers(before: bytes, values: npt.NDArray[np.float64]) -> pa.Array:
     offsets = np.empty(len(values) + 1, np.int32)
     offsets[0], offsets[-1] = 0, len(content)
     offsets[1:-1] = commas + (len(before) - 1) * np.arange(1, len(values)) + 1
-    return _pieces(content, offsets)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(content)]
+    return pa.Array.from_buffers(pa.binary(), len(values), buffers)  # without copying the content
 
 
-def texts(before: bytes, values: pa.Array) -> pa.Array:
-    """Each text as JSON, with `before` in front of it."""
+def _quoted(column: pa.DictionaryArray) -> pa.DictionaryArray:
+    """The column with JSON as dictionary: each text is written once."""
+    return pa.DictionaryArray.from_arrays(column.indices, texts(column.dictionary), safe=False)
+
+
+def texts(values: pa.Array) -> pa.Array:
+    """Each text as JSON."""
     if _is_plain(values):
-        return pc.binary_join_element_wise(before + b'"', values.cast(pa.binary()), b'"', b"")
+        return pc.binary_join_element_wise(b'"', values.cast(pa.binary()), b'"', b"")
     column = values.dictionary_encode(null_encoding="encode")
-    pieces = [before + orjson.dumps(text) for text in column.dictionary.to_pylist()]
-    offsets = np.cumsum([0, *map(len, pieces)], dtype=np.int32)
-    return pc.take(_pieces(b"".join(pieces), offsets), column.indices, boundscheck=False)
+    pieces = pa.array([orjson.dumps(text) for text in column.dictionary.to_pylist()], pa.binary())
+    return pc.take(pieces, column.indices, boundscheck=False)
 
 
 def _is_plain(values: pa.Array) -> bool:
@@ -346,13 +354,6 @@ def _is_plain(values: pa.Array) -> bool:
         return False
     edges = np.frombuffer(offsets, np.int64)[[values.offset, values.offset + len(values)]]
     return not ESCAPED[np.frombuffer(content, np.uint8)[edges[0] : edges[1]]].any()
-
-
-def _pieces(content: bytes, offsets: npt.NDArray[np.int32]) -> pa.Array:
-    """Pieces that lie one after the other in `content`, without copying them."""
-    return pa.Array.from_buffers(
-        pa.binary(), len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(content)]
-    )
 
 
 def _cells(audience: Audience) -> Iterator[Cells]:
@@ -375,21 +376,23 @@ def _cells(audience: Audience) -> Iterator[Cells]:
                 yield b',"%b":' % key.encode(), column
         yield b"}", None
     yield b"]", None
-    yield from _list(b',"name":[', audience.names)
+    yield from _list(b',"name":[', audience.keys)
     if audience.descriptions is not None:
         yield from _list(b',"description":[', audience.descriptions)
     if audience.confidence_range is not None:
         yield b',"confidence_range":', audience.confidence_range
 
 
-def _list(opens: bytes, columns: pd.DataFrame) -> Iterator[Cells]:
+def _list(opens: bytes, columns: pd.DataFrame | Mapping[str, pa.Array]) -> Iterator[Cells]:
     yield opens, None
     for index, (_, texts) in enumerate(columns.items()):
         yield b"," if index else b"", texts
     yield b"]", None
 
 
-def _texts(texts: pd.Series) -> pa.Array:
+def _texts(texts: pd.Series | pa.Array) -> pa.Array:
     """A column of texts, some of them missing maybe, without copying those that Arrow holds already."""
+    if isinstance(texts, pa.Array):
+        return texts
     column = pa.array(texts, from_pandas=True)
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column

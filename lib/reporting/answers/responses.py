@@ -102,7 +102,7 @@ def _audience(table: pa.Table, split: list[str]) -> Audience:
     percents = _numbers(cells, "percent", fields)
     has_percent = percents.notna().any()
     return Audience(
-        names=_names(rows.field("name"), split),
+        keys=_names(rows.field("name"), split),
         values=values,
         percents=percents.loc[:, has_percent],
         total=total,

@@ -72,7 +72,7 @@ class EmbeddedReporting(Reporting):
             for name, part in parts.items()
             if isinstance(part, pd.DataFrame | pd.Series)
         }
-        return replace(audience, **frames)
+        return replace(audience, **{"keys": audience.names} | frames)
 
     def records(self, query: RecordsQuery, slicer: Slicer) -> RecordTable:
         """The records behind a figure; see Reporting."""

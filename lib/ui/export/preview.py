@@ -57,7 +57,7 @@ class RawFile:
         frame = texts[[title for title in texts if title not in self.split_by]]
         total = self.lines.iloc[-1] if self.has_total else pd.Series("", self.lines.columns)
         return Audience(
-            names=texts[list(self.split_by)],
+            keys=texts[list(self.split_by)],
             values=part[self.data_fields].map(_number).astype("float64"),
             percents=pd.DataFrame(index=part.index),
             total=Total({name: _number(total[name]) for name in self.data_fields}, self.rows),
