@@ -124,7 +124,9 @@ def encode(audience: Audience) -> Iterator[bytes | memoryview]:
         rows = chain.from_iterable(zip(*contents, strict=True)) if columns else [count * last]
         yield b"".join([*rows, last])[skip:]
     else:
-        columns = [(opens, _quoted(c) if isinstance(c, pa.DictionaryArray) else c) for opens, c in columns]
+        columns = [
+            (opens, _json_codes(c) if isinstance(c, pa.DictionaryArray) else c) for opens, c in columns
+        ]
         chunk = 1 + CHUNK_CELLS // len(columns)
         for at in range(0, count, chunk):
             pieces = [*chain.from_iterable(_pieces(opens, c[at : at + chunk]) for opens, c in columns)]
@@ -332,7 +334,7 @@ def numbers(before: bytes, values: npt.NDArray[np.float64]) -> pa.Array:
     return pa.Array.from_buffers(pa.binary(), len(values), buffers)  # without copying the content
 
 
-def _quoted(column: pa.DictionaryArray) -> pa.DictionaryArray:
+def _json_codes(column: pa.DictionaryArray) -> pa.DictionaryArray:
     """The column with JSON as dictionary: each text is written once."""
     return pa.DictionaryArray.from_arrays(column.indices, texts(column.dictionary), safe=False)
 
