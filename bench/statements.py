@@ -18,14 +18,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lib.insight import evidence
-from lib.insight.forecast import forecast
+from lib.insight import discrepancy, evidence
+from lib.insight.forecast import Forecast, forecast
 from lib.reporting.answers import DayFigure, Estimate
 from lib.reporting.watched import usual
 
 Floats = npt.NDArray[np.float64]
 Noise = Callable[[np.random.Generator, int], Floats]
-SEED, DRAWS, HISTORY, ONE = 31_415, 1_000, 126, timedelta(days=1)
+SEED, DRAWS, HISTORY, ONE = 31_415, 1_000, Forecast.HISTORY_DAYS, timedelta(days=1)
 FIRST = date(2026, 8, 3)
 WEEKDAYS = np.array([1.0, 1.05, 1.1, 1.02, 0.95, 0.7, 0.6])
 
@@ -70,6 +70,11 @@ def switching(draw: np.random.Generator, days: int) -> Floats:
 def random_walk(draw: np.random.Generator, days: int) -> Floats:
     """A level that never comes back, with unit variance on average."""
     return np.cumsum(draw.normal(size=days)) / np.sqrt(days / 2)
+
+
+def bursts(draw: np.random.Generator, days: int) -> Floats:
+    """A level that each day has again, with a variance of half its square: gamma, as a logarithm."""
+    return np.log(draw.gamma(2.0, 0.5, days)) / 0.08
 
 
 NOISES: Mapping[str, Noise] = {
@@ -211,6 +216,12 @@ CASES: Mapping[str, tuple[str, float, float]] = {
     "1 % less each day": ("AR(0.3)", -0.01, 5_000.0),
     "intermittent": ("white", 0.0, 0.5),
 }
+RARE: Mapping[str, tuple[Noise, float]] = {
+    f"{size:g} a day{text}": (noise, size)
+    for text, noise in (("", white), (", in bursts", bursts))
+    for size in (0.2, 1.0, 5.0, 20.0)
+}
+"""Counts as rare as conversions, whose range can be held against that of somebody who knows their level."""
 
 
 def print_forecasts(draws: int, seed: int) -> None:
@@ -220,7 +231,56 @@ def print_forecasts(draws: int, seed: int) -> None:
     for name, (noise, trend, size) in CASES.items():
         for length in (7, 14, 28):
             held, width, silent = forecast_rates(NOISES[noise], draws, seed, length, trend, size)
-            print(f"| {name} | {length} | {held:.1%} | {width:.0f} | {silent:.1%} |")
+            print(f"| {name} | {length} | {held:.1%} | {width:.0f} | {silent:.1%} |", flush=True)
+    print("\n| rare counts | for days | range holds | width, % of the figure | by the level | silent |")
+    print("|---|--:|--:|--:|--:|--:|")
+    for name, (noise, size) in RARE.items():
+        for length in (7, 14, 28):
+            held, width, silent = forecast_rates(noise, draws, seed, length, 0.0, size)
+            sums = [
+                counts(draw, noise, length, size).sum() for draw in np.random.default_rng(seed).spawn(4_000)
+            ]
+            by_level = 100 * float(np.subtract(*np.quantile(sums, [0.975, 0.025])) / np.mean(sums))
+            widths = f"{width:.0f} | {by_level:.0f}"
+            print(f"| {name} | {length} | {held:.1%} | {widths} | {silent:.1%} |", flush=True)
+
+
+LATE: Mapping[str, Callable[[Floats], Floats]] = {
+    "evenly": lambda age: age / (len(age) + 1),
+    "half of what lacks each few days": lambda age: 1 - np.exp(-3 * age / len(age)),
+    "a tenth more each day": lambda age: 0.9 ** (len(age) - age + 1),
+    "a fall of a half": lambda age: np.full(len(age), 0.5),
+    "a fall of a fifth": lambda age: np.full(len(age), 0.8),
+    "two falls": lambda age: np.where(age > len(age) / 2, 0.8, 0.5),
+}
+"""The part of the newest counts that is there, by their age in days, 1 on the last; a fall is no lateness."""
+
+
+def late_rates(shape: str, newest: int, draws: int, seed: int) -> tuple[float, float]:
+    """Shares of pairs of sides whose difference until now is named, and of these of what may be arriving."""
+    draw = np.random.default_rng([seed, newest])
+    days, judged = [FIRST + number * ONE for number in range(HISTORY // 3)], []
+    for _ in range(draws):
+        ours = counts(draw, persistent(0.6), len(days))
+        part = 0.95 * np.exp(0.03 * persistent(0.4)(draw, len(days)))
+        part[len(days) - newest :] *= LATE[shape](np.arange(newest, 0, -1.0))
+        both = discrepancy.compare(
+            days, {"wins": ours}, {"wins": draw.poisson(ours * part).astype(float)}, 0.1
+        )
+        if both.main is not None and both.main.last is None:
+            judged.append(both.may_arrive(both.main))
+    return len(judged) / draws, float(np.mean(judged)) if judged else math.nan
+
+
+def print_late(draws: int, seed: int) -> None:
+    """The table of late counts."""
+    print(
+        "\n| the newest counts lack | of days | difference named | said to be arriving |\n|---|--:|--:|--:|"
+    )
+    for shape in LATE:
+        for newest in (6, 8, 10, 14, 20):
+            named, late = late_rates(shape, newest, draws, seed)
+            print(f"| {shape} | {newest} | {named:.1%} | {late:.1%} |", flush=True)
 
 
 def print_evidence(draws: int, seed: int) -> None:
@@ -272,6 +332,7 @@ def main() -> None:
     print_evidence(draws, seed)
     print_alerts(draws, seed)
     print_forecasts(draws, seed)
+    print_late(draws, seed)
     if folder := os.environ.get("TRANCHE_TEST_DATA"):
         print_real(Path(folder))
 

@@ -84,7 +84,6 @@ class Booking(Targets):
 
 
 DAY = time_key_field("day")  # the key field that a forecast is split by
-HISTORY_DAYS = 126  # complete ones, from which a forecast and its past tests are: eighteen weeks
 
 
 def forecast_inventory(desk: Desk, arguments: Booking) -> Json:
@@ -97,8 +96,8 @@ def forecast_inventory(desk: Desk, arguments: Booking) -> Json:
     if not fields or DAY not in {field.name for field in slicer.key_fields}:
         raise BadRequest(f"{inventory.name} has no bids or impressions by day")
     names = tuple(field.name for field in fields)
-    query = inventory.query(HISTORY_DAYS, data_fields=names, split_by=(DAY,))
-    answer, days = inventory.report.ask(query), inventory.report.period(HISTORY_DAYS)
+    query = inventory.query(Forecast.HISTORY_DAYS, data_fields=names, split_by=(DAY,))
+    answer, days = inventory.report.ask(query), inventory.report.period(Forecast.HISTORY_DAYS)
     zone = dt.timezone(dt.timedelta(hours=slicer.timezone))
     start = dt.datetime.combine(arguments.start, dt.time(), zone)
     end = dt.datetime.combine(arguments.end + dt.timedelta(days=1), dt.time(), zone)
@@ -114,7 +113,7 @@ def forecast_inventory(desk: Desk, arguments: Booking) -> Json:
             "past_periods_tested": booked_figure.tests,
         }
     period = [arguments.start.isoformat(), arguments.end.isoformat()]
-    note = "The last week over again; seats, prices, seasons and holidays are not in it"
+    note = "The last week, or the mean of the last four, over again; no prices, seasons or holidays"
     return inventory.head(days, query) | {"booked": period, "forecast": figures, "method": note}
 
 

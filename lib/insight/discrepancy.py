@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lib.deals.buyer_counts import NOUNS
+from lib.reporting.noise import TO_DEVIATION
 
 Numbers = npt.NDArray[np.float64]
 Counts = Mapping[str, Numbers]
@@ -28,19 +29,21 @@ FEWEST_FOR_A_SHIFT, CALMER, RESTLESS = 10, 0.5, 0.03
 FOLLOWS_WITHIN, FOLLOWS_SHARE, LEAST = 1, 0.1, 1e-6
 """The days and the part by which the gap of a later step may differ from the one that it hands on."""
 HALVES = {"spend": 0.005}
-ARRIVES_WITHIN = 7
-"""The newest days whose counts may still be arriving."""
+ARRIVES_WITHIN, RAMP_WITHIN, RAMP_SHARE = 7, 28, 5 / 6
+"""The newest days whose counts may still be arriving; the more where, in this share of all pairs of days, the
+later one is less complete: a fall that is a step stays as deep as it is."""
 
 
 @dataclass(frozen=True)
 class Gap:
     """Days on which one step differs: `ratio` is the buyer's sum over the seller's; `last` is None where they
-    go on to the last common day."""
+    go on to the last common day. Of a ramp each day is less complete than those before it."""
 
     step: str
     first: date
     last: date | None
     ratio: float
+    is_ramp: bool
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,8 @@ class CountComparison:
 
         When a day was entered tells nothing of it: who enters it the next morning enters an early count.
         """
-        return gap.last is None and gap.ratio < 1 and (self.days[-1] - gap.first).days < ARRIVES_WITHIN
+        days = RAMP_WITHIN if gap.is_ramp else ARRIVES_WITHIN
+        return gap.last is None and gap.ratio < 1 and (self.days[-1] - gap.first).days < days
 
 
 COUNT_NOISE = 0.03  # the noise of a day with large counts, as a logarithm
@@ -141,7 +145,9 @@ def _gap(
     begin, end = spans[first][0], spans[last][1]
     their_sum, our_sum = theirs[begin:end].sum(), ours[begin:end].sum()
     ratio = float(their_sum / our_sum) if our_sum else np.inf
-    return Gap(step, days[begin], None if end == len(days) else days[end - 1], ratio)
+    earlier, later = np.triu_indices(end - begin, 1)
+    is_ramp = bool((raw[begin:end][later] < raw[begin:end][earlier]).mean() >= RAMP_SHARE)
+    return Gap(step, days[begin], None if end == len(days) else days[end - 1], ratio, is_ramp)
 
 
 STANDARD_ERRORS = 2.0  # by which a span's level must be beyond the settled share
@@ -189,7 +195,7 @@ def _spread(series: Numbers, noise: Numbers) -> float:
     for lag in (1, 3):
         if len(series) > lag:
             distances = np.abs(series[lag:] - series[:-lag]) / np.hypot(noise[lag:], noise[:-lag])
-            spreads.append(1.4826 * float(np.median(distances)))
+            spreads.append(TO_DEVIATION * float(np.median(distances)))
     return max(spreads)
 
 

@@ -11,11 +11,11 @@ from lib.deals.targeting.filters import Lists, report_filters
 from lib.deals.warnings import Supply
 from lib.insight import forecast, seat_prices
 from lib.insight.deal_report import DealReport
+from lib.insight.forecast import Forecast
 from lib.insight.win_prices import win_fields
 from lib.slicers.dates import Days
 from lib.slicers.roles import BIDS, IMPRESSIONS, field_of, tells_seats
 
-HISTORY_DAYS = 126  # complete ones, from which a forecast and its past tests are: eighteen weeks
 ONE_DAY = timedelta(days=1)
 Booking = tuple[datetime | None, datetime | None]
 
@@ -46,16 +46,18 @@ def available(
         win_fields(report.slicer) if 0 < len(buyers) <= MOST_BUYERS and tells_seats(report.slicer) else None
     )
     if wins is not None:
-        lookup = seat_prices.daily_lookup(report, wins, filters, buyers, HISTORY_DAYS)
+        lookup = seat_prices.daily_lookup(report, wins, filters, buyers, Forecast.HISTORY_DAYS)
         answers = [report.ask(query) for query in lookup.queries]
-        outlook = forecast.Forecast.of_booking(lookup.read(answers), *booking)
+        outlook = Forecast.of_booking(lookup.read(answers), *booking)
         # Nothing at these prices is an answer for those who won below them.
         if any(answer.total.values.get(wins.wins) for answer in answers) and math.isfinite(outlook.value):
             who, whose = ("this seat", "its price") if len(buyers) == 1 else ("these seats", "their prices")
             return Supply(outlook.value, f"{who} may win at {whose}")
-    query = report.query(HISTORY_DAYS, filters=filters, data_fields=(field.name,), split_by=(forecast.DAY,))
+    query = report.query(
+        Forecast.HISTORY_DAYS, filters=filters, data_fields=(field.name,), split_by=(forecast.DAY,)
+    )
     answer = report.ask(query)
-    outlook = forecast.Forecast.of_booking(answer.by_day(field.name, report.period(HISTORY_DAYS)), *booking)
+    outlook = Forecast.of_booking(answer.by_day(field.name, report.period(Forecast.HISTORY_DAYS)), *booking)
     return Supply(outlook.value) if math.isfinite(outlook.value) else None
 
 
@@ -74,8 +76,8 @@ def of_targeting(
     if field is None or days is None or translation.left_out or not has_days:
         return None
     changes = {"filters": translation.filters, "data_fields": (field.name,), "split_by": (forecast.DAY,)}
-    answer = report.ask(report.query(HISTORY_DAYS, **changes))
-    daily = answer.by_day(field.name, report.period(HISTORY_DAYS))
+    answer = report.ask(report.query(Forecast.HISTORY_DAYS, **changes))
+    daily = answer.by_day(field.name, report.period(Forecast.HISTORY_DAYS))
     count = (days[1] - days[0]).days + 1
     parts = {(days[0] + number * ONE_DAY).weekday(): 1.0 for number in range(count)}
     outlook = forecast.forecast(daily, parts, max((days[0] - daily[-1].day).days - 1, 0))

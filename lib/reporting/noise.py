@@ -8,7 +8,7 @@ follow each other, so that m of them are worth fewer: the variance has as many d
 m² / Σ ρ² (Satterthwaite 1946), with ρ the correlation that the statistic's weights and the persistence of the
 series give any two of them. The statistic over its spread is then held against Student's t.
 
-Evidence, what moved, and alerts tell a change from noise by this file.
+Evidence, what moved, alerts and forecasts tell a change from noise by this file.
 """
 
 import math
@@ -80,9 +80,9 @@ def freedom(count: int, weights: Sequence[float], persistence: float, step: int 
     if count < 2:
         return float(count)
     products = np.correlate(weights, weights, "full")
-    lags = np.arange(len(products)) - len(weights) + 1
-    apart = step * np.arange(count)
-    covariance = (products * persistence ** np.abs(apart[:, None] - lags)).sum(axis=1)
+    reach = len(weights) - 1 + step * (count - 1)
+    decay = persistence ** np.abs(np.arange(-reach, reach + 1))
+    covariance = np.convolve(products, decay, "valid")[-1 - step * (count - 1) :: step]
     correlation = covariance[1:] / covariance[0]
     return count**2 / (count + 2 * float(((count - np.arange(1, count)) * correlation**2).sum()))
 

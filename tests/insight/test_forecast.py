@@ -1,6 +1,7 @@
 """The forecast: days and booked periods whose figures are worked out by hand in each test."""
 
 import datetime as dt
+import itertools
 import math
 import re
 from dataclasses import replace
@@ -14,14 +15,16 @@ import pytest
 from conftest import LAST_DAY
 from dealing import clients
 from inventory import DEFINITION, asked, embedded, known
+from scipy.stats import t as student
 from standin.app import served
 from standin.state import TOKEN, State
-from statements import CASES, NOISES, forecast_rates
+from statements import CASES, NOISES, RARE, forecast_rates
 
 from lib.figures.numbers import Numbers
 from lib.insight import seat_prices
 from lib.insight.forecast import forecast, weekdays
 from lib.insight.win_prices import WinFields
+from lib.reporting import noise
 from lib.reporting.answers import Audience, DayFigure, Estimate, Total
 from lib.serving.connect import Clients
 from lib.settings import Settings
@@ -91,28 +94,56 @@ def test_a_day_without_data_makes_no_estimate() -> None:
     assert math.isnan(forecast(TWO_WEEKS[8:], {0: 1}).value)
 
 
-def test_the_range_is_that_of_past_forecasts() -> None:
-    """Of three days, five days ahead: the range takes 95 % of the errors of past forecasts, by rank, and one
-    more; the same range, by what was known on each past day, is counted where it held."""
-    draw = np.random.default_rng(4)
-    figures = draw.lognormal(5, 0.2, 90)
-    result = forecast(days(*figures), {0: 1, 1: 1, 2: 1}, ahead=5)
+def past_errors(figures: np.ndarray, weeks: int, length: int, ahead: int) -> list[float]:
+    """By what the mean of so many weeks missed on each past day, as a logarithm."""
     errors = []
-    for origin in range(7, 90 - 5 - 3 + 1):
-        week = figures[origin - 7 : origin]
-        meant = sum(week[(5 + number) % 7] for number in range(3))
-        errors.append(abs(np.log(figures[origin + 5 : origin + 8].sum() / meant)))
-    side = sorted(errors)[math.ceil(0.95 * 77) + 1 - 1]
-    assert len(errors) == 76
-    assert (np.log(result.high / result.value), np.log(result.value / result.low)) == pytest.approx(
-        (side, side)
-    )
+    for origin in range(7 * weeks, len(figures) - ahead - length + 1):
+        before = [figures[origin - 7 * week : origin - 7 * week + 7 or None] for week in range(1, weeks + 1)]
+        meant = sum(np.mean([week[(ahead + number) % 7] for week in before]) for number in range(length))
+        errors.append(float(np.log(figures[origin + ahead : origin + ahead + length].sum() / meant)))
+    return errors
+
+
+def side_of(errors: list[float], figures: np.ndarray, weeks: int, length: int, ahead: int) -> float:
+    """Student's t by how many errors are independent (Satterthwaite), and no narrower than their rank."""
+    drawn = np.zeros(7 * weeks + ahead + length)
+    drawn[7 * weeks + ahead :] = 1
+    for number, week in itertools.product(range(length), range(weeks)):
+        drawn[7 * week + (ahead + number) % 7] -= 1 / weeks
+    days = np.arange(len(errors) + len(drawn) - 1)
+    each = np.array([np.roll(np.pad(drawn, (0, len(errors) - 1)), shift) for shift in range(len(errors))])
+    covariance = each @ noise.persistence(figures) ** np.abs(days[:, None] - days) @ each.T
+    freedom = len(errors) ** 2 / ((covariance / covariance[0, 0]) ** 2).sum()
+    if freedom < 3:
+        return math.nan
+    rank = min(math.ceil(0.95 * (len(errors) + 1)) + 1, len(errors))
+    by_t = float(np.sqrt(np.mean(np.square(errors)))) * float(student.ppf(0.975, freedom))
+    return max(by_t, sorted(map(abs, errors))[rank - 1])
+
+
+@pytest.mark.parametrize(("weeks", "persistence"), [(4, 0.0), (1, 1.0)])
+def test_the_range_is_that_of_past_forecasts(weeks: int, persistence: float) -> None:
+    """Of three days, five days ahead: the mean of four weeks where each day is on its own, else the last
+    week. The range is that of the errors of past forecasts; the same one, by what was known on each past
+    day, is counted where it held."""
+    draw, level = np.random.default_rng(4), 0.0
+    figures = np.empty(90)
+    for day, shock in enumerate(draw.normal(0, 0.2, 90)):
+        level = persistence * level + shock
+        figures[day] = 150 * np.exp(level)
+    shape = (weeks, 3, 5)
+    result = forecast(days(*figures), {0: 1, 1: 1, 2: 1}, ahead=5)
+    errors = past_errors(figures, *shape)
+    first = (days(*figures)[-1].day.weekday() + 1) % 7
+    last = figures[-7 * weeks :].reshape(weeks, 7).mean(axis=0)
+    assert result.value == pytest.approx(sum(last[(weekday - first) % 7] for weekday in (0, 1, 2)))
+    side = side_of(errors, figures, *shape)
+    assert np.log([result.high / result.value, result.value / result.low]) == pytest.approx([side, side])
     held = []
-    for origin in range(14 + 5 + 3 - 1, 76):
-        before = sorted(errors[: origin - 7])
-        rank = min(math.ceil(0.95 * (len(before) + 1)) + 1, len(before))
-        held.append(errors[origin] <= before[rank - 1])
-    assert (result.hits, result.tests) == (sum(held), 55)
+    for origin in range(2, len(errors) - 5 - 3 + 1):
+        if not math.isnan(known := side_of(errors[:origin], figures, *shape)):
+            held.append(abs(errors[origin + 5 + 3 - 1]) <= known)
+    assert (result.hits, result.tests) == (sum(held), len(held))
 
 
 def test_a_range_that_did_not_hold_is_none() -> None:
@@ -136,9 +167,18 @@ def test_a_trend_moves_the_forecast() -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_ranges_of_forecasts_hold(name: str) -> None:
     """Ranges hold in about 95 of 100 periods: whatever the noise, under trends, and of rare figures."""
-    noise, trend, size = CASES[name]
-    hits, _, silent = forecast_rates(NOISES[noise], 120, 5, 14, trend, size)
+    kind, trend, size = CASES[name]
+    hits, _, silent = forecast_rates(NOISES[kind], 60, 5, 14, trend, size)
     assert hits >= 0.89 and silent <= 0.15
+
+
+def test_ranges_of_rare_counts_are_as_wide_as_they_must_be() -> None:
+    """Of a conversion a day the range of four weeks holds, and is at most two and a half times as wide as
+    that of somebody who knows its level; the last week over again had one of four times."""
+    kind, size = RARE["1 a day"]
+    hits, width, silent = forecast_rates(kind, 40, 5, 28, 0.0, size)
+    assert hits >= 0.89 and silent <= 0.15
+    assert width <= 2.5 * 100 * 2 * 1.96 / math.sqrt(28 * size)
 
 
 @pytest.fixture(params=["embedded", "specification alone"])
@@ -211,7 +251,7 @@ def test_sentences() -> None:
     (sentence,) = targeting_figures.sentences(all_of(long), (start, start + dt.timedelta(days=7)), 0, shown)
     assert re.fullmatch(
         r"The booked period \(7 days\), what all buyers together may have: \d+ to \d+ bids "
-        r"\(such a range held in \d\d of 57 past weeks\)\.",
+        r"\(such a range held in \d\d of 38 past weeks\)\.",
         sentence,
     )
     assert targeting_figures.sentences(all_of(both), (at(7), None), 0, shown)[0].startswith(

@@ -31,7 +31,6 @@ from lib.wire.filters import Filter
 
 DAY = time_key_field("day")
 DAYS = 30
-HISTORY = 126  # days in which forecasts are tried
 MOST_SEATS = 12
 ALL_BUYERS = "what all buyers together may have"
 Booking = tuple[datetime | None, datetime | None]
@@ -64,17 +63,19 @@ def draw_days(
         prices = {seat: price for seat, price in prices.items() if seat in seats}
         is_told = 0 < len(prices) <= MOST_SEATS and tells_seats(context.slicer)
         asking, names = deal_report.insight(context), tuple(field.name for field in fields)
-        query = asking.query(HISTORY, filters=filters, data_fields=names, split_by=(DAY,))
+        query = asking.query(Forecast.HISTORY_DAYS, filters=filters, data_fields=names, split_by=(DAY,))
         wins = asking.win_fields if is_told else None
         amounts = [(seats[seat], price.amount) for seat, price in prices.items()]
-        win_lookup = None if wins is None else asking.daily_wins(wins, filters, amounts, HISTORY)
+        win_lookup = (
+            None if wins is None else asking.daily_wins(wins, filters, amounts, Forecast.HISTORY_DAYS)
+        )
         answers = report.answers(
             context, place, [query, *(win_lookup.queries if win_lookup else ())], "the figures per day"
         )
         if answers is None:
             return
         answer, *answers_by_seat = answers
-        period = asking.period(HISTORY)
+        period = asking.period(Forecast.HISTORY_DAYS)
         if not answer.has_data:
             st.caption(f"The report has no data for {numbers.days(*period)}.")
             return
@@ -173,8 +174,8 @@ def caution(figures: Figures, days: str, without_what: str) -> str:
     which = "1 day has no data and is" if empty == 1 else f"{empty} days have no data and are"
     without = f" {which} left out." if empty else ""
     return (
-        f"The last week over again, tried on past periods as long and as far ahead, {days}. "
-        f"{without_what}{without}"
+        "The last week, or the mean of the last four, over again, tried on past periods as long and as far "
+        f"ahead, {days}. {without_what}{without}"
     )
 
 
