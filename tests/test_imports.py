@@ -116,7 +116,7 @@ def test_benches_go_through_the_doors() -> None:
         "appends": ("engines.resident",), "limits": ("engines.resident", "share."),
         "tools": ("engines.resident",),
         "engines": ("engines.plain_pandas",), "hand_written": ("engines.connected.spark",),
-        "statements": ("insight.evidence", "insight.forecast"),
+        "statements": ("insight.discrepancy", "insight.evidence", "insight.forecast"),
         "statements_health": ("insight.change_point", "insight.diagnosis"),
     }  # fmt: skip
     doors = ("ingest", "engines", "insight", "agents", "share")

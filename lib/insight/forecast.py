@@ -87,8 +87,8 @@ def forecast(days: Sequence[DayFigure], parts: Mapping[int, float], ahead: int =
 
 def _forecast(series: Numbers, parts: Numbers, weeks: int, ahead: int) -> Forecast:
     """By the mean of so many weeks; `parts` by weekday, that of the day after the last one first."""
-    needed = parts > 0
-    value = float(parts[needed] @ series[-weeks * WEEK :].reshape(weeks, WEEK).mean(axis=0)[needed])
+    in_period = parts > 0
+    value = float(parts[in_period] @ series[-weeks * WEEK :].reshape(weeks, WEEK).mean(axis=0)[in_period])
     length = max(1, round(parts.sum()))
     # What was forecast from each past day on, and what came; NaN where a day of either has no data.
     base = np.tile(np.bincount((np.arange(length) + ahead) % WEEK, minlength=WEEK) / weeks, weeks)
