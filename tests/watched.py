@@ -23,9 +23,12 @@ YESTERDAY = {"start": "yesterday", "end": "yesterday"}
 IMPS = {"name": "imps", "description": "Impressions", "display_precision": 0, "display_pattern": None}
 
 
-def imported(home: Path, daily: Sequence[float], last: dt.date = LAST_DAY) -> None:
-    """A slicer with these impressions on the days up to `last`, half of them in the US."""
+def imported(home: Path, daily: Sequence[float | None], last: dt.date = LAST_DAY) -> None:
+    """A slicer with these impressions on the days up to `last`, half of them in the US; None: no data."""
     days = [last - dt.timedelta(days=len(daily) - 1 - place) for place in range(len(daily))]
+    days = [day for day, value in zip(days, daily, strict=True) if value is not None]
+    version = f"{daily}{last}"
+    daily = [value for value in daily if value is not None]
     times = [dt.datetime.combine(day, dt.time(12), dt.UTC) for day in days for _ in range(2)]
     halves = [value / 2 for value in daily for _ in range(2)]
     columns = {
@@ -42,7 +45,7 @@ def imported(home: Path, daily: Sequence[float], last: dt.date = LAST_DAY) -> No
     mode = "replace" if warehouse.has(*SLICER) else "create"
     with warehouse.writer(*SLICER, DEFINITION, {"country": COUNTRIES}, mode) as writer:
         writer.write(pa.table(columns, schema=DEFINITION.schema()))
-        writer.commit("made for a test", f"{daily}{last}")
+        writer.commit("made for a test", version)
 
 
 def set_up(kept: ViewStore, rule: str = "above", bound: float | None = 100.0, **params: str) -> int:

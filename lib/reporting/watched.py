@@ -102,7 +102,7 @@ def watch(query: AudienceQuery, field: str, slicer: Slicer, ask: Ask, weeks: int
     days = complete_days(query, slicer)
     if not (passing := time_filters.days(query, days)):
         raise FigureUnavailable(f"The view's filters leave out {' to '.join(map(str, dict.fromkeys(days)))}.")
-    now = ask(total_query(query, field, days)).total_of(field)
+    now = _total(query, field, days, ask)
     if now.value is None:
         raise FigureUnavailable(_without_value(now))
     if days[0] == days[1] and weeks and DAY in {key_field.name for key_field in slicer.key_fields}:
@@ -114,12 +114,22 @@ def watch(query: AudienceQuery, field: str, slicer: Slicer, ask: Ask, weeks: int
         return FigureHistory([*((day, day) for day in span), days], [*figures, now], len(weekdays))
     periods = earlier(days, slicer, weeks)
     figures = [
-        ask(total_query(query, field, period)).total_of(field)
+        _total(query, field, period, ask)
         if len(time_filters.days(query, period)) == len(passing)
         else Estimate(None)
         for period in periods
     ]
     return FigureHistory([*periods, days], [*figures, now])
+
+
+def _total(query: AudienceQuery, field: str, days: Days, ask: Ask) -> Estimate:
+    """The data field's total on these days; unknown, and no zero, where fewer than half of them have data."""
+    answer = ask(total_query(query, field, days))
+    passing = {*map(str, time_filters.days(query, days))}
+    with_data = passing & {*answer.total.dates}
+    if answer.has_data and not answer.total.dates:
+        with_data = passing  # a service that doesn't say
+    return Estimate(None) if 2 * len(with_data) < len(passing) else answer.total_of(field)
 
 
 def _without_value(figure: Estimate) -> str:
@@ -161,7 +171,9 @@ def usual(past: Sequence[float], season: int = 1) -> tuple[float, float] | None:
 
 
 def complete_days(query: AudienceQuery, slicer: Slicer) -> Days:
-    """The question's days without today, which is not over.
+    """The question's days without today, which is not over. In the place of a single day that filters leave
+    out stands the last one of its week that they let through: an alert on Mondays has Monday's figure until
+    the next.
 
     FigureUnavailable where there are none, and while the last of them has no data yet.
     """
@@ -169,6 +181,9 @@ def complete_days(query: AudienceQuery, slicer: Slicer) -> Days:
     last = min(last, named_days.today(query, slicer) - ONE_DAY)
     if last < first:
         raise FigureUnavailable("The view's dates have no complete day.")
+    if first == last:
+        passing = time_filters.days(query, (last - WEEK + ONE_DAY, last))
+        first = last = passing[-1] if passing else last
     if slicer.last_date is not None and date.fromisoformat(slicer.last_date) < last:
         raise FigureUnavailable(f"The data of {last.isoformat()} are not there yet.")
     return first, last
