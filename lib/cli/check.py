@@ -24,10 +24,8 @@ def check() -> None:
     from lib.serving.check import check as steps
 
     settings = Settings.load()
-    path = config_file()
-    sentence = (
-        f"{path} is good" if path.is_file() else f"there is no {path}; environment and defaults are good"
-    )
+    path, good = config_file(), "environment and defaults are good"
+    sentence = f"{path} is good" if path.is_file() else f"there is no {path}; {good}"
     click.echo(f"{MARKS['ok']:8}{'settings':11}file: {sentence}")
     is_good = True
     for step in steps(settings):
@@ -49,22 +47,27 @@ def verify(project: str | None, slicer: str | None) -> None:
     is named, with what to do, and the exit code is 1. Imports whose times were read with other data of time
     zones are named too.
     """
+    from lib.engines import repair
+
     warehouse = Warehouse(Settings.load().warehouse)
-    slicers = [
-        slicer_key
-        for slicer_key in warehouse.slicers()
-        if project in (None, slicer_key[0]) and slicer in (None, slicer_key[1])
-    ]
-    if not slicers:
+    pairs = [(p, name) for p, name in warehouse.slicers() if project in (None, p) and slicer in (None, name)]
+    if not pairs:
         raise click.ClickException("There is no such slicer; `tranche slicers` lists them")
     problems = 0
-    for slicer_key in slicers:
-        stored_slicer = warehouse.open(*slicer_key)
+    for pair in pairs:
+        stored_slicer = warehouse.open(*pair)
         damage = list(_damage(stored_slicer))
         problems += len(damage)
         for problem in damage:
             click.echo(f"{problem}\n", err=True)
-        state = f"{len(damage)} damaged" if damage else _layout(stored_slicer)
+        if damage:
+            state = f"{len(damage)} damaged"
+        elif not stored_slicer.layout_folder.exists():
+            state = "intact; no layout yet"
+        elif (layout_damage := repair(stored_slicer)) is None:
+            state = "intact, with its layout"
+        else:
+            state = f"intact; its layout was damaged ({layout_damage}) and has been rebuilt"
         rows = count_of(stored_slicer.row_count, "row")
         click.echo(f"{stored_slicer.project}/{stored_slicer.name}: {rows}, {state}")
         for note in _other_zone_data(stored_slicer):
@@ -98,15 +101,3 @@ def _damage(slicer: StoredSlicer) -> Iterator[str]:
             check()
         except Misconfigured as problem:
             yield problem.reason
-
-
-def _layout(slicer: StoredSlicer) -> str:
-    """The state of the layout, which is rebuilt if damaged."""
-    from lib.engines import repair
-
-    if not slicer.layout_folder.exists():
-        return "intact; no layout yet"
-    damage = repair(slicer)
-    if damage is None:
-        return "intact, with its layout"
-    return f"intact; its layout was damaged ({damage}) and has been rebuilt"

@@ -59,7 +59,15 @@ def connect(
     settings = Settings.load()
     connected = ConnectedSlicers(settings.connection_urls)
     warehouse = Warehouse(settings.warehouse, connected.current)
-    source = _source(connection, table, days_from)
+    try:
+        source = RowSource(connection=connection, table=table, days_from=days_from)
+    except ValidationError as error:
+        what = "connection" if error.errors()[0]["loc"] == ("connection",) else "table"
+        wrong_name = connection if what == "connection" else table
+        raise BadRequest(
+            f"The name of a {what} has 1 to 200 characters, no quotes and no control characters, unlike "
+            f"{wrong_name!r}: {'name a view of it' if what == 'table' else 'choose one of the settings'}"
+        ) from None
     descriptions = {name: read_mapping(path) for name, path in mappings.items()}
     refuse_mode("replace" if replace else "create", warehouse.has(project, slicer), f"{project}/{slicer}")
     if definition is None:
@@ -74,19 +82,6 @@ def connect(
     days = f"its days are {info.first_date} to {info.last_date}"
     rows = f"{count_of(count, 'row')}, {days}" if count else "no rows yet"
     click.echo(f"{project}/{slicer} is connected to {table}: {rows}")
-
-
-def _source(connection: str, table: str, days_from: str | None) -> RowSource:
-    """The table of the connection; BadRequest for a name that a definition can't hold."""
-    try:
-        return RowSource(connection=connection, table=table, days_from=days_from)
-    except ValidationError as error:
-        what = "connection" if error.errors()[0]["loc"] == ("connection",) else "table"
-        name = connection if what == "connection" else table
-        raise BadRequest(
-            f"The name of a {what} has 1 to 200 characters, no quotes and no control characters, unlike "
-            f"{name!r}: {'name a view of it' if what == 'table' else 'choose one of the settings'}"
-        ) from None
 
 
 def _infer(
@@ -118,9 +113,8 @@ def _infer(
             misfits = connected.live.misfits(definition)
             left_out |= misfits
             is_fitting = not misfits
-    names = ["--project", project, "--slicer", slicer]
-    command = ["tranche", "connect", source.connection, source.table, *names]
-    rerun = shlex.join([*command, "--replace", "--definition", f"{plain_name(slicer)}.yaml"])
+    command = ["tranche", "connect", source.connection, source.table, "--project", project, "--slicer"]
+    rerun = shlex.join([*command, slicer, "--replace", "--definition", f"{plain_name(slicer)}.yaml"])
     head = f"Inferred from {source.table}. Check it, change it, and connect again with\n  {rerun}"
     path, _ = write_definition(slicer, head, definition)
     notes = [*inference.notes, *(f"Left out: '{name}': {why}." for name, why in left_out.items())]

@@ -23,7 +23,7 @@ from lib.serving import connect
 from lib.settings import CONFIG, Settings
 from lib.slicers.warehouse import Warehouse
 from lib.slicers.warehouse.slicer import StoredSlicer
-from lib.views import BoardCell, BoardPart, ViewStore
+from lib.views import BoardCell, BoardPart
 from lib.views.share_links import SharedDeal
 from lib.wire import private
 from lib.wire.errors import ImportRefused, Misconfigured
@@ -34,12 +34,9 @@ DEMO_MODE = "# Demo mode: people with a known password, so the desk listens on l
 
 @click.command()
 @click.option(
-    "--rows",
-    type=click.IntRange(FEWEST, MOST),
-    default=ROWS,
-    show_default=True,
+    "--rows", type=click.IntRange(FEWEST, MOST), default=ROWS, show_default=True,
     help="Rows of both slicers together.",
-)
+)  # fmt: skip
 @click.option("--force", is_flag=True, help="Rebuild both slicers, so that they end today.")
 @click.option("--brief", is_flag=True, help="Leave out how to start the desk, as make run starts it next.")
 def demo(rows: int, force: bool, brief: bool) -> None:
@@ -64,8 +61,18 @@ def demo(rows: int, force: bool, brief: bool) -> None:
                     "replace; import them under another name, or set TRANCHE_HOME to another folder"
                 )
         ready = _make(warehouse, people, rows)
-    _seed_deals(settings, people)
-    _report(settings, ready, brief=brief)
+    _seed(settings, people)
+    stored = [(f"{s.project}/{s.name}", f"{s.row_count:,}", f"{min(s.rows)} to {max(s.rows)}") for s in ready]
+    click.echo(table(("SLICER", "ROWS", "DAYS"), stored))
+    *names, last_name = [person.username for person in PEOPLE]
+    if not brief:
+        click.echo(
+            f"\nStart the desk (make run), open http://localhost:{settings.port} and sign in as "
+            f"{', '.join(names)} or {last_name}, password {PASSWORD}."
+        )
+    last = min(max(slicer.rows) for slicer in ready)
+    if last < _today() - dt.timedelta(days=1):
+        click.echo(f"The rows end on {last}; tranche demo --force rebuilds them to end today.")
 
 
 def _refuse_to_mix(settings: Settings, warehouse: Warehouse, people: People) -> None:
@@ -87,8 +94,8 @@ def _config_file(settings: Settings) -> Path:
     return Path(os.environ.get(CONFIG) or settings.home / "tranche.toml")
 
 
-def _seed_deals(settings: Settings, people: People) -> None:
-    """Create the deals in the name of a demo person who may; nothing if there is none."""
+def _seed(settings: Settings, people: People) -> None:
+    """Create the deals and the board in the name of a demo person who may; nothing if there is none."""
     managers = (people.get(person.username) for person in PEOPLE if person.role != "viewer")
     person = next((person for person in managers if person and person.role != "viewer"), None)
     start = dt.datetime.now(dt.UTC)
@@ -107,17 +114,23 @@ def _seed_deals(settings: Settings, people: People) -> None:
             link, _ = clients.view_store.share_links.make(*pair, name, {}, deal=shared_deal)
             buyer.enter_counts(clients.reporting, clients.deals, clients.buyer_counts, _today(), link.id)
             buyer.propose(clients.deals, clients.negotiations, clients.usual_terms, link.id)
-    _make_board(clients.view_store)
+    store = clients.view_store
+    if store.boards.all():
+        return
+    numbers = {}
+    for name, (slicer, params) in BOARD_VIEWS.items():
+        same = [view for view in store.views.of(PROJECT, slicer) if view.name == name]
+        view = same[0] if same else store.views.save(PROJECT, slicer, name, params, is_shared=True)
+        numbers[name] = view.id
+    cells = [BoardCell(numbers[name], part, width, card) for name, part, width, card in BOARD_CELLS]
+    store.boards.save("Monday meeting", True, cells, {"compare": "previous"})
 
 
 def _make(warehouse: Warehouse, people: People, rows: int) -> tuple[StoredSlicer, ...]:
     with click.progressbar(
-        length=1000,
-        label="Making the demo",
-        show_eta=False,
+        length=1000, label="Making the demo", show_eta=False, file=sys.stderr,
         item_show_func=lambda doing: doing or "",
-        file=sys.stderr,
-    ) as bar:
+    ) as bar:  # fmt: skip
 
         def show(share: float, doing: str) -> None:
             # click draws a bar on a terminal alone, and none for a step that begins without advancing it
@@ -129,26 +142,10 @@ def _make(warehouse: Warehouse, people: People, rows: int) -> tuple[StoredSlicer
         return build(warehouse, people, _today(), rows, show)
 
 
-def _report(settings: Settings, ready: tuple[StoredSlicer, ...], *, brief: bool) -> None:
-    """Print the contents of the demo, how to sign in, and whether it is out of date."""
-    rows = [(f"{s.project}/{s.name}", f"{s.row_count:,}", f"{min(s.rows)} to {max(s.rows)}") for s in ready]
-    click.echo(table(("SLICER", "ROWS", "DAYS"), rows))
-    *names, last_name = [person.username for person in PEOPLE]
-    if not brief:
-        click.echo(
-            f"\nStart the desk (make run), open http://localhost:{settings.port} and sign in as "
-            f"{', '.join(names)} or {last_name}, password {PASSWORD}."
-        )
-    last = min(max(slicer.rows) for slicer in ready)
-    if last < _today() - dt.timedelta(days=1):
-        click.echo(f"The rows end on {last}; tranche demo --force rebuilds them to end today.")
-
-
 def _today() -> dt.date:
     return dt.datetime.now(dt.UTC).date()
 
 
-BOARD = "Monday meeting"
 WEEK = {"start": "-7d", "end": "yesterday"}
 BOARD_VIEWS: Mapping[str, tuple[str, dict[str, str]]] = {
     "Curation at a glance": ("curation", {**WEEK, "split": "deal", "cards": "deal~country~device_type~seat"}),
@@ -170,16 +167,3 @@ BOARD_CELLS: tuple[tuple[str, BoardPart, int, str], ...] = (
     ("Curation at a glance", "leaderboard", 2, ""),
     ("Countries and devices", "table", 2, ""),
 )
-
-
-def _make_board(store: ViewStore) -> None:
-    """Save the views and the board, shared, where there are none yet."""
-    if store.boards.all():
-        return
-    numbers = {}
-    for name, (slicer, params) in BOARD_VIEWS.items():
-        same = [view for view in store.views.of(PROJECT, slicer) if view.name == name]
-        view = same[0] if same else store.views.save(PROJECT, slicer, name, params, is_shared=True)
-        numbers[name] = view.id
-    cells = [BoardCell(numbers[name], part, width, card) for name, part, width, card in BOARD_CELLS]
-    store.boards.save(BOARD, True, cells, {"compare": "previous"})

@@ -48,11 +48,9 @@ def _time_zone(ctx: click.Context, param: click.Parameter, value: str | None) ->
 @click.option("--project", help="The project that the slicer is in.")
 @click.option("--slicer", help="The slicer's name in the project.")
 @click.option(
-    "--try",
-    "only_try",
-    is_flag=True,
+    "--try", "only_try", is_flag=True,
     help="Show the definition and the first rows as they would be read, and write nothing.",
-)
+)  # fmt: skip
 @click.option("--definition", type=_FILE, help="YAML file that defines the columns; inferred if not given.")
 @with_mappings
 @click.option("--append", is_flag=True, help="Add rows to a slicer that exists.")
@@ -61,23 +59,18 @@ def _time_zone(ctx: click.Context, param: click.Parameter, value: str | None) ->
     "--replace", is_flag=True, help="Replace all rows of the slicer, and its definition if one is given."
 )
 @click.option(
-    "--overlap",
-    type=LazyChoice(_overlap_rules),
+    "--overlap", type=LazyChoice(_overlap_rules),
     help="Whether rows whose time and key fields come again, in the slicer or a later file, "
     "are added or left out (skip).",
-)
+)  # fmt: skip
 @click.option(
-    "--max-rejects",
-    type=Share(),
-    default="1%",
-    show_default=True,
+    "--max-rejects", type=Share(), default="1%", show_default=True,
     help="Share of unreadable rows, as 2% or 0.02, above which nothing is imported.",
-)
+)  # fmt: skip
 @click.option(
-    "--rejects",
-    type=click.Path(dir_okay=False, path_type=Path),
+    "--rejects", type=click.Path(dir_okay=False, path_type=Path),
     help="Where to write the rows that can't be read.  [default: <home>/rejects/<slicer>-<time>.csv]",
-)
+)  # fmt: skip
 @click.option("--format", type=LazyChoice(_formats), help="The files' format, if their names don't show it.")
 @click.option("--encoding", help="The files' encoding, such as utf-8 or cp1252; detected if not given.")
 @click.option("--delimiter", help="comma, tab, semicolon, pipe or a character; detected if not given.")
@@ -92,28 +85,22 @@ def _time_zone(ctx: click.Context, param: click.Parameter, value: str | None) ->
 @click.option("--all-sheets", is_flag=True, help="Import all sheets that have the columns of the first.")
 @click.option("--unpivot", is_flag=True, help="Make a row of each column that is a day: day and value.")
 @click.option(
-    "--drop-totals/--keep-totals",
-    "totals",
-    default=None,
+    "--drop-totals/--keep-totals", "totals", default=None,
     callback=lambda ctx, param, value: value if value is None else "drop" if value else "keep",
     help="Whether rows such as Total, which would count twice, are left out; asked if there are any.",
-)
+)  # fmt: skip
 @click.option(
-    "--dates",
-    type=LazyChoice(_orders),
+    "--dates", type=LazyChoice(_orders),
     help="Order of day, month and year in dates such as 01/02/2026; asked if more than one fits.",
-)
+)  # fmt: skip
 @click.option(
-    "--time",
-    metavar="COLUMN",
+    "--time", metavar="COLUMN",
     help="The column of a row's time; inferred from values and names if not given.",
-)
+)  # fmt: skip
 @click.option(
-    "--time-zone",
-    metavar="NAME",
-    callback=_time_zone,
+    "--time-zone", metavar="NAME", callback=_time_zone,
     help="Zone of times without an offset, such as Europe/Berlin; its standard time sets the slicer's days.",
-)
+)  # fmt: skip
 @click.option("--year", type=click.IntRange(1900, 2199), help="Year of dates that are written without one.")
 def import_(project: str | None, slicer: str | None, **fields: Any) -> None:
     """Import the rows of FILES into a slicer: CSV, TSV, Excel, Parquet, Arrow, ORC or JSON,

@@ -35,11 +35,10 @@ class ImportProgress:
         self._rows += rows
         now = self._clock()
         if now - self._last_write >= self._pause:
-            self._last_write = now
-            self._show(
-                f"Reading: {count_of(self._rows, 'row')}{self._rate(now)}{self._remaining(now)}",
-                is_last=False,
-            )
+            self._last_write, left = now, ""
+            if share := min(self._bytes / self._size, 1.0) if self._size else 0.0:
+                left = f", {100 * share:.0f} %, {duration((now - self._began) * (1 - share) / share)} left"
+            self._show(f"Reading: {count_of(self._rows, 'row')}{self._rate(now)}{left}", is_last=False)
 
     def end(self) -> None:
         """All was read, or it ended early: the last line says how many rows, where one was shown before."""
@@ -55,12 +54,6 @@ class ImportProgress:
     def _rate(self, now: float) -> str:
         seconds = now - self._began
         return f", {self._rows / seconds:,.0f} rows/s" if seconds > 0 else ""
-
-    def _remaining(self, now: float) -> str:
-        share = min(self._bytes / self._size, 1.0) if self._size else 0.0
-        if not share:
-            return ""
-        return f", {100 * share:.0f} %, {duration((now - self._began) * (1 - share) / share)} left"
 
 
 @contextmanager

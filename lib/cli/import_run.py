@@ -115,10 +115,8 @@ class ImportRequest:
     def mode(self) -> Mode:
         """The mode of the import; a usage error if two are given."""
         flags: dict[Mode, bool] = {
-            "append": self.append,
-            "replace-days": self.replace_days,
-            "replace": self.replace,
-        }
+            "append": self.append, "replace-days": self.replace_days, "replace": self.replace,
+        }  # fmt: skip
         modes = [mode for mode, is_chosen in flags.items() if is_chosen]
         if len(modes) > 1:
             raise click.UsageError(f"--{modes[0]} and --{modes[1]} can't be used together; name one")
@@ -135,11 +133,9 @@ def run(request: ImportRequest, settings: Settings) -> None:
 
     A signal that ends the process leaves the slicer as it was before, or with all rows, and says which.
     """
-    with suppress(
-        NotImplementedError
-    ):  # not in every build: takes half of the system's time, and less memory
+    with suppress(NotImplementedError):  # not in every build; takes half of the system's time, less memory
         pa.set_memory_pool(pa.jemalloc_memory_pool())
-    warehouse, name = Warehouse(settings.warehouse), (request.project, request.slicer)
+    warehouse, name, target = Warehouse(settings.warehouse), (request.project, request.slicer), request.target
     private.folder(settings.home)
     before: StoredSlicer | None = None
     try:
@@ -153,18 +149,14 @@ def run(request: ImportRequest, settings: Settings) -> None:
         where = f": {error.filename}" if error.filename else ""
         raise ImportRefused(f"{error.strerror or error}{where}; nothing was changed") from None
     except StopSignal as stop:
-        click.echo(f"\nStopped by {stop.name}: {_outcome(warehouse, request, before)}", err=True)
+        if not warehouse.has(*name):
+            left = f"nothing was imported, and there is no slicer {target}. Run the same command again"
+        elif before and warehouse.open(*name).imports == before.imports:
+            left = f"nothing was imported, and {target} is as it was before. Run the same command again"
+        else:
+            left = f"all rows are imported into {target}; the first question prepares them"
+        click.echo(f"\nStopped by {stop.name}: {left}", err=True)
         raise click.exceptions.Exit(stop.exit_code) from None
-
-
-def _outcome(warehouse: Warehouse, request: ImportRequest, before: StoredSlicer | None) -> str:
-    """What a stopped import has left."""
-    name = (request.project, request.slicer)
-    if not warehouse.has(*name):
-        return f"nothing was imported, and there is no slicer {request.target}. Run the same command again"
-    if before and warehouse.open(*name).imports == before.imports:
-        return f"nothing was imported, and {request.target} is as it was before. Run the same command again"
-    return f"all rows are imported into {request.target}; the first question prepares them"
 
 
 def _import_slicer(
@@ -175,15 +167,9 @@ def _import_slicer(
     mappings = {name: read_mapping(path) for name, path in request.mappings.items()}
     readers, definition, new_file = _readers_and_definition(request, before, mappings)
     job = ImportJob(
-        request.project,
-        request.slicer,
-        readers,
-        definition,
-        mappings,
-        request.mode,
-        request.max_rejects,
+        request.project, request.slicer, readers, definition, mappings, request.mode, request.max_rejects,
         request.overlap,
-    )
+    )  # fmt: skip
     now = dt.datetime.now(dt.UTC)
     usual_path = settings.home / "rejects" / f"{plain_name(request.slicer)}-{now:%Y%m%dT%H%M%S}.csv"
     rejects_path = request.rejects or usual_path
@@ -201,13 +187,9 @@ def _import_slicer(
 
 def _settle_overlap(job: ImportJob, overlap: RowsOverlap) -> ImportJob:
     """The job as a person at the terminal wants it; without one, or if they stop, exit code 2."""
-    answers: dict[str, dict[str, Any]] = {
-        "replace-days": {"mode": "replace-days"},
-        "skip": {"overlap": "skip"},
-        "add": {"overlap": "add"},
-    }
-    if overlap.is_among_files:
-        del answers["replace-days"]
+    answers: dict[str, dict[str, Any]] = {"skip": {"overlap": "skip"}, "add": {"overlap": "add"}}
+    if not overlap.is_among_files:
+        answers = {"replace-days": {"mode": "replace-days"}} | answers
     answer = "stop"
     if sys.stdin.isatty():
         click.echo(f"\n{overlap.reason}\n", err=True)
@@ -261,11 +243,8 @@ def _readers_and_definition(
     name, source = plain_name(request.slicer), " ".join(request.files[0].name.split())
     slicer = ["--project", request.project, "--slicer", request.slicer]
     command = shlex.join(["tranche", "import", source, *slicer, "--replace", "--definition", f"{name}.yaml"])
-    lines = [
-        f"Inferred from {source}. Check it, change it, and import again with",
-        f"  {command}",
-        *inference.notes,
-    ]
+    head = f"Inferred from {source}. Check it, change it, and import again with\n  {command}"
+    lines = [head, *inference.notes]
     path, is_new = write_definition(request.slicer, "\n".join(lines), definition)
     tell_guess(inference.reasons, inference.notes, ", ".join(file.file.name for file in files))
     click.echo(
@@ -282,9 +261,8 @@ def _tell_misfits(files: Sequence[Reader], definition: Definition) -> None:
     try:
         sentences = infer(files[0], None, hints, files[1:], definition.time).misfits(definition)
     except (ImportRefused, ValueError) as error:
-        sentences = [
-            f"the definition is not compared with these files, as they can't be inferred alone: {error}"
-        ]
+        why = f"as they can't be inferred alone: {error}"
+        sentences = [f"the definition is not compared with these files, {why}"]
     for sentence in sentences:
         click.echo(f"Check: {sentence}.")
 

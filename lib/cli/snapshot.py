@@ -8,7 +8,6 @@ from urllib.parse import parse_qsl, urlsplit
 import click
 
 from lib.figures.query import board_params
-from lib.people import Person
 from lib.reporting import links
 from lib.serving import connect
 from lib.settings import Settings
@@ -63,7 +62,24 @@ def snapshot(view: str, output: Path, person: str | None, paper: str) -> None:
     asker = people.require(username)
     if people.is_locked(asker):
         raise BadRequest(f"'{asker.username}' can't sign in, so nothing is asked in their name")
-    figures = _take(settings, asker, question)
+    from lib.ui import streamlit_compat
+
+    streamlit_compat.log_errors_alone()
+    from lib.share import Documents
+
+    figures: snapshots.Snapshot | snapshots.Board
+    if isinstance(question.about, int):
+        store = connect.connect(asker, settings).view_store.boards
+        board = store.get(question.about)
+        if board is None:
+            raise BadRequest(f"'{asker.username}' sees no board {question.about}, or none of its views")
+        params = board_params.params_of_link(board, question.params)
+        link = links.href("boards", board_params.link_params(board, params))
+        address = f"{settings.address}/{link}" if settings.address else ""
+        copy = copy_board(board, store.views_of(board), params)
+        figures = Documents(settings).of_board(asker, copy, board.name, address)
+    else:
+        figures = Documents(settings).of_question(asker, question.about, question.params, question.title)
     output.write_bytes(render.file(figures, kind, paper))
     click.echo(f"Wrote {output}: {figures.title}", err=True)
 
@@ -81,15 +97,13 @@ def _of_link(text: str) -> _Question | None:
 def _of_name(settings: Settings, text: str) -> _Question:
     """The one view or board of that name or number; BadRequest for none, or several."""
     engine, service = connect.installation(settings).access.store.engine, settings.remote.base_url
-    questions = {
-        f"{row.id} ({row.project}/{row.slicer}, by {row.owner})": _Question(
-            (row.project, row.slicer), row.params, row.name, row.owner
-        )
-        for row in rows_by_name(saved_views, engine, service, text)
-    } | {
-        f"boards?board={row.id} (a board, by {row.owner})": _Question(row.id, row.params, row.name, row.owner)
-        for row in rows_by_name(boards, engine, service, text)
-    }
+    questions: dict[str, _Question] = {}
+    for row in rows_by_name(saved_views, engine, service, text):
+        about, label = (row.project, row.slicer), f"{row.id} ({row.project}/{row.slicer}, by {row.owner})"
+        questions[label] = _Question(about, row.params, row.name, row.owner)
+    for row in rows_by_name(boards, engine, service, text):
+        label = f"boards?board={row.id} (a board, by {row.owner})"
+        questions[label] = _Question(row.id, row.params, row.name, row.owner)
     if not questions:
         raise BadRequest(f"There is no saved view or board '{text}'")
     if len(questions) > 1:
@@ -97,23 +111,3 @@ def _of_name(settings: Settings, text: str) -> _Question:
         raise BadRequest(f"Several are named '{text}'. {advice}: {'; '.join(questions)}")
     (question,) = questions.values()
     return question
-
-
-def _take(settings: Settings, person: Person, question: _Question) -> snapshots.Snapshot | snapshots.Board:
-    """The figures, as this person sees them; BadRequest for a board that they don't see."""
-    from lib.ui import streamlit_compat
-
-    streamlit_compat.log_errors_alone()
-    from lib.share import Documents
-
-    if not isinstance(question.about, int):
-        return Documents(settings).of_question(person, question.about, question.params, question.title)
-    store = connect.connect(person, settings).view_store.boards
-    board = store.get(question.about)
-    if board is None:
-        raise BadRequest(f"'{person.username}' sees no board {question.about}, or none of its views")
-    params = board_params.params_of_link(board, question.params)
-    link = links.href("boards", board_params.link_params(board, params))
-    address = f"{settings.address}/{link}" if settings.address else ""
-    copy = copy_board(board, store.views_of(board), params)
-    return Documents(settings).of_board(person, copy, board.name, address)

@@ -24,11 +24,9 @@ def token() -> None:
     "--person", required=True, help="Owner of the token; it gives access to at most what they can see."
 )
 @click.option(
-    "--service",
-    type=click.Choice(["reporting", "deals"]),
-    required=True,
+    "--service", type=click.Choice(["reporting", "deals"]), required=True,
     help="The API that the token is for.",
-)
+)  # fmt: skip
 @click.option("--name", required=True, help="What the token is for, to recognize it later.")
 @click.option("--expires", type=Duration(), help="Lifetime, as 90d, 12h or 30m. Default: it never expires.")
 @click.option("--project", help="Only this project.")
@@ -76,17 +74,8 @@ def list_tokens(person: str | None) -> None:
     access = Access.of(Settings.load())
     tokens = access.store.everything(person.strip().lower() if person else None)
     header = (
-        "ID",
-        "BEGINS",
-        "PERSON",
-        "SERVICE",
-        "NAME",
-        "OPENS",
-        "CREATED",
-        "EXPIRES",
-        "LAST USED",
-        "STATE",
-    )
+        "ID", "BEGINS", "PERSON", "SERVICE", "NAME", "OPENS", "CREATED", "EXPIRES", "LAST USED", "STATE"
+    )  # fmt: skip
     now, rows = datetime.now(UTC), []
     for token in tokens:
         opens = str(token.deals or "") or labels(token.grants) or "all that its owner can see"
@@ -117,28 +106,15 @@ def _time(moment: datetime) -> str:
 )
 @click.option("--since", type=Duration(), help="Only the last 90d, 12h or 30m.")
 @click.option(
-    "--limit",
-    type=click.IntRange(1, 100_000),
-    default=100,
-    show_default=True,
+    "--limit", type=click.IntRange(1, 100_000), default=100, show_default=True,
     help="Maximum number of entries.",
-)
+)  # fmt: skip
 def show_log(person: str | None, events: tuple[Event, ...], since: timedelta | None, limit: int) -> None:
     """Show the audit log, the latest first. Times are UTC."""
     earliest = None if since is None else datetime.now(UTC) - since
     about = person.strip().lower() if person else None
-    count, entries = Access.of(Settings.load()).audit.entries(limit, 0, about, earliest, events or EVENTS)
-    rows = [
-        (
-            f"{entry.at:%Y-%m-%d %H:%M:%S}",
-            entry.event,
-            entry.about,
-            entry.who,
-            entry.address or "",
-            entry.detail,
-        )
-        for entry in entries
-    ]
+    count, log = Access.of(Settings.load()).audit.entries(limit, 0, about, earliest, events or EVENTS)
+    rows = [(f"{e.at:%Y-%m-%d %H:%M:%S}", e.event, e.about, e.who, e.address or "", e.detail) for e in log]
     click.echo(table(("TIME", "EVENT", "PERSON", "BY", "FROM", "DETAILS"), rows))
-    if count > len(entries):
-        click.echo(f"{count - len(entries):,} earlier entries: --limit shows more", err=True)
+    if count > len(log):
+        click.echo(f"{count - len(log):,} earlier entries: --limit shows more", err=True)

@@ -49,17 +49,9 @@ def slicers() -> None:
         click.echo("There are no slicers yet; create one with `tranche import` or `tranche demo`.")
         return
     header = (
-        "PROJECT",
-        "SLICER",
-        "ROWS",
-        "FIRST",
-        "LAST",
-        "KEY FIELDS",
-        "DATA FIELDS",
-        "SIZE",
-        "LAST IMPORT",
+        "PROJECT", "SLICER", "ROWS", "FIRST", "LAST", "KEY FIELDS", "DATA FIELDS", "SIZE", "LAST IMPORT",
         "ROWS ARE IN",
-    )
+    )  # fmt: skip
     click.echo(table(header, lines))
     for problem in problems:
         click.echo(problem, err=True)
@@ -72,27 +64,15 @@ def _row_location(source: RowSource | None) -> str:
 
 
 def _line(slicer: StoredSlicer) -> tuple[str, ...]:
-    info = slicer.info()
-    last = f"{slicer.imports[-1].when:%Y-%m-%d %H:%M}" if slicer.imports else "–"
+    info, size, unit = slicer.info(), float(slicer.size()), 0
+    while size >= 1000 and unit < len(_UNITS) - 1:
+        size, unit = size / 1000, unit + 1
     return (
-        slicer.project,
-        slicer.name,
-        f"{slicer.row_count:,}",
-        info.first_date or "–",
-        info.last_date or "–",
-        str(len(info.key_fields)),
-        str(len(info.data_fields)),
-        _size(slicer.size()),
-        last,
+        slicer.project, slicer.name, f"{slicer.row_count:,}", info.first_date or "–", info.last_date or "–",
+        str(len(info.key_fields)), str(len(info.data_fields)), f"{size:.{1 if unit else 0}f} {_UNITS[unit]}",
+        f"{slicer.imports[-1].when:%Y-%m-%d %H:%M}" if slicer.imports else "–",
         _row_location(slicer.definition.source),
-    )
-
-
-def _size(amount: float) -> str:
-    unit = 0
-    while amount >= 1000 and unit < len(_UNITS) - 1:
-        amount, unit = amount / 1000, unit + 1
-    return f"{amount:.{0 if unit == 0 else 1}f} {_UNITS[unit]}"
+    )  # fmt: skip
 
 
 @click.group()

@@ -17,16 +17,11 @@ PEOPLE = (
         "viewer", "Demo Viewer", "viewer@desk.example", "viewer", (Grant(PROJECT),), deals=DealsGrant("read")
     ),
     Person(
-        "manager",
-        "Demo Manager",
-        "manager@desk.example",
-        "manager",
-        (Grant(PROJECT),),
-        deals=ALL_DEALS,
+        "manager", "Demo Manager", "manager@desk.example", "manager", (Grant(PROJECT),), deals=ALL_DEALS,
         shares=True,
     ),
     Person("admin", "Demo Admin", "admin@desk.example", "admin", (Grant(PROJECT),)),
-)
+)  # fmt: skip
 LARGEST = 250_000
 _SEATS = (
     ("Bluebird & Partners", 1),
@@ -148,43 +143,27 @@ def counts(rng: np.random.Generator, bids: Ints, chances: Chances) -> dict[str, 
     clicks = raw_clicks - anomalies
     pc_convs, pv_convs = thin(rng, clicks, 0.045), thin(rng, viewable, 0.0009)
     pc_conversions, pv_conversions = thin(rng, pc_convs, 0.94), thin(rng, pv_convs, 0.90)
-    return {
-        "bids": bids,
-        "imps": imps,
-        "clicks": clicks,
-        "anomaly_clicks_filtered": anomalies,
-        "pv_convs": pv_convs,
-        "pc_convs": pc_convs,
-        "pv_conversions": pv_conversions,
-        "pc_conversions": pc_conversions,
+    figures: dict[str, Ints] = {
+        "bids": bids, "imps": imps, "clicks": clicks, "anomaly_clicks_filtered": anomalies,
+        "pv_convs": pv_convs, "pc_convs": pc_convs,
+        "pv_conversions": pv_conversions, "pc_conversions": pc_conversions,
         "attributed_pv_convs": thin(rng, pv_conversions, 0.55),
         "attributed_pc_convs": thin(rng, pc_conversions, 0.85),
         "viewable_imps": viewable,
-    } | _video(rng, np.where(chances.is_video, imps, 0))
-
-
-def _video(rng: np.random.Generator, imps: Ints) -> dict[str, Ints]:
-    """Video (and audio) events; only rows with such impressions are drawn."""
-    rows = np.flatnonzero(imps)
+    }  # fmt: skip
+    # Video (and audio) events; only rows with such impressions are drawn.
+    rows = np.flatnonzero(np.where(chances.is_video, imps, 0))
     video_imps = imps[rows]
     starts = thin(rng, video_imps, 0.965)
     quarter = thin(rng, starts, 0.90)
     half = thin(rng, quarter, 0.92)
     three = thin(rng, half, 0.94)
-    steps = {
-        "vast_imp": video_imps,
-        "vast_start": starts,
-        "vast_25": quarter,
-        "vast_50": half,
-        "vast_75": three,
-        "vast_complete": thin(rng, three, 0.95),
-        "vast_error": thin(rng, video_imps - starts, 0.7),
+    events = {
+        "vast_imp": video_imps, "vast_start": starts, "vast_25": quarter, "vast_50": half, "vast_75": three,
+        "vast_complete": thin(rng, three, 0.95), "vast_error": thin(rng, video_imps - starts, 0.7),
         "vast_progress_30": thin(rng, half, 0.6),
-    }
-    return {name: _scatter(values, rows, len(imps)) for name, values in steps.items()}
-
-
-def _scatter(values: Ints, rows: Ints, length: int) -> Ints:
-    everything = np.zeros(length, np.int64)
-    everything[rows] = values
-    return everything
+    }  # fmt: skip
+    for name, values in events.items():
+        figures[name] = np.zeros(len(imps), np.int64)
+        figures[name][rows] = values
+    return figures

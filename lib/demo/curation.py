@@ -1,6 +1,7 @@
 """The slicer `curation`: purchases of packages, deals and seats, by place and audience."""
 
 import datetime as dt
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -8,10 +9,11 @@ import pyarrow as pa
 from lib.demo import facts, stories
 from lib.demo.cast import DEALS, DSPS, PACKAGES, SEATS, DemoPackage, auctions
 from lib.demo.population import PLATFORMS
-from lib.demo.scene import PLATFORM_COUNT, Scene, lists, numbers, set_scene, text, time_column, user_columns
+from lib.demo.scene import PLATFORM_COUNT, lists, numbers, set_scene, text, time_column, user_columns
 from lib.demo.supply import site_weights, sites
 
 Columns = dict[str, pa.Array]
+Results = dict[str, facts.Ints | facts.Floats]
 TYPICAL_REQUESTS = 60.0
 SIZES: dict[facts.MediaType, tuple[str, ...]] = {
     "banner": ("300x250", "728x90", "320x50", "300x600", "970x250"),
@@ -20,16 +22,9 @@ SIZES: dict[facts.MediaType, tuple[str, ...]] = {
     "audio": ("",),
 }
 _OF_USER = {
-    "country": "country",
-    "region": "region",
-    "city": "city",
-    "dma": "dma",
-    "zip": "zip",
-    "device_type": "device_type",
-    "operating_system": "os",
-    "browser": "browser",
-    "users": "users",
-}
+    "country": "country", "region": "region", "city": "city", "dma": "dma", "zip": "zip",
+    "device_type": "device_type", "operating_system": "os", "browser": "browser", "users": "users",
+}  # fmt: skip
 
 
 def curation(rng: np.random.Generator, today: dt.date, rows: int) -> pa.Table:
@@ -40,14 +35,17 @@ def curation(rng: np.random.Generator, today: dt.date, rows: int) -> pa.Table:
     most = busy.max()
     busy[_places(stories.DEAL)] = most
     busy[_places(stories.CHEAP_DEAL)] = most * stories.CHEAP_SHARE
-    markets = [
-        (country.code, platform) for country in facts.countries() for platform in range(PLATFORM_COUNT)
-    ]
-    weights: facts.Floats = (
-        np.array([[_fits(deal.package, *market) for deal in DEALS] for market in markets]) * busy
-    )
+    markets = product([country.code for country in facts.countries()], range(PLATFORM_COUNT))
+    fits = np.array([[_fits(deal.package, *market) for deal in DEALS] for market in markets])
+    weights: facts.Floats = fits * busy
     losses = rng.spawn(1)[0]
-    deal = _narrow(losses, scene, weights, facts.pick_by(rng, weights, scene.market))
+    deal = facts.pick_by(rng, weights, scene.market)
+    # Other deals in the rows that the narrowed package does not have any more (story 7).
+    is_narrowed = np.array([demo_deal.package.id == stories.NARROWED_PACKAGE for demo_deal in DEALS])
+    others = facts.pick_by(losses, np.where(is_narrowed, 0.0, weights), scene.market)
+    is_targeted = np.array([country.code in stories.NARROWED_TO for country in facts.countries()])
+    late = stories.since(scene.hour, stories.NARROWED_DAYS)
+    deal = np.where(is_narrowed[deal] & late & ~is_targeted[scene.country], others, deal)
     site = facts.pick_by(rng, site_weights(), scene.market)
     plain = user_columns(scene)
     columns = {"time": time_column(scene)} | {name: plain[own] for name, own in _OF_USER.items()}
@@ -77,23 +75,7 @@ def curation_mappings() -> dict[str, dict[str, str]]:
     }
 
 
-def _narrow(rng: np.random.Generator, scene: Scene, weights: facts.Floats, deal: facts.Ints) -> facts.Ints:
-    """The deals, with others in the rows that the narrowed package does not have any more (story 7)."""
-    is_narrowed = np.array([demo_deal.package.id == stories.NARROWED_PACKAGE for demo_deal in DEALS])
-    others = facts.pick_by(rng, np.where(is_narrowed, 0.0, weights), scene.market)
-    is_targeted = np.array([country.code in stories.NARROWED_TO for country in facts.countries()])[
-        scene.country
-    ]
-    late = stories.since(scene.hour, stories.NARROWED_DAYS)
-    return np.where(is_narrowed[deal] & late & ~is_targeted, others, deal)
-
-
-def _loss_columns(
-    rng: np.random.Generator,
-    deal: facts.Ints,
-    hour: facts.Ints,
-    results: dict[str, facts.Ints | facts.Floats],
-) -> Columns:
+def _loss_columns(rng: np.random.Generator, deal: facts.Ints, hour: facts.Ints, results: Results) -> Columns:
     """Per row the reason for what was lost, and the creative. What a broken deal lost more has its reason."""
     names = (*stories.USUAL_REASONS, stories.CREATIVE, stories.BLOCKED, stories.BUDGET)
     ids = np.array([demo_deal.id for demo_deal in DEALS])[deal]
@@ -136,14 +118,10 @@ def _places(deal: int) -> facts.Flags:
     return np.array([demo_deal.id == deal for demo_deal in DEALS])
 
 
-def _results(
-    rng: np.random.Generator, deal: facts.Ints, hour: facts.Ints
-) -> dict[str, facts.Ints | facts.Floats]:
+def _results(rng: np.random.Generator, deal: facts.Ints, hour: facts.Ints) -> Results:
     """All data fields as numbers per row."""
     media = [facts.MEDIA[d.package.media_type] for d in DEALS]
-    click, viewable = (
-        np.array([getattr(medium, name) for medium in media]) for name in ("click", "viewability")
-    )
+    click, viewable = (np.array([getattr(m, name) for m in media]) for name in ("click", "viewability"))
     bid_rate, win_rate = rng.beta(4.0, 6.0, len(DEALS)), rng.beta(5.0, 14.0, len(DEALS))
     cheap = _places(stories.CHEAP_DEAL)
     bid_rate[_places(stories.DEAL)] = bid_rate.max()

@@ -95,17 +95,13 @@ def _everything(today: dt.date) -> Iterator[models.Resource]:
     for dsp in cast.DSPS:
         yield models.Dsp(id=dsp.id, name=dsp.name, supports_deal_sync=dsp.supports_deal_sync)
     for seat in cast.SEATS:
-        yield models.Seat(
-            id=seat.id, name=seat.name, external_id=seat.external_id, dsp=models.Dsp(id=seat.dsp.id)
-        )
+        dsp_of_seat = models.Dsp(id=seat.dsp.id)
+        yield models.Seat(id=seat.id, name=seat.name, external_id=seat.external_id, dsp=dsp_of_seat)
     news = sorted({site.domain for site in sites() if site.domain and "IAB12" in site.publisher.categories})
-    yield models.DomainList(
-        id=PARKED_LIST, name="Parked domains", domains=("parked.example", "typo-page.example")
-    )
+    parked, apps = ("parked.example", "typo-page.example"), {site.bundle for site in sites() if site.bundle}
+    yield models.DomainList(id=PARKED_LIST, name="Parked domains", domains=parked)
     yield models.DomainList(id=NEWS_LIST, name="News sites", domains=tuple(news))
-    yield models.AppList(
-        id=1, name="All apps", apps=tuple(sorted({site.bundle for site in sites() if site.bundle}))
-    )
+    yield models.AppList(id=1, name="All apps", apps=tuple(sorted(apps)))
     for package in cast.PACKAGES:
         yield _package(package, today)
     # A pending package without deals.
@@ -139,8 +135,9 @@ def _package(package: cast.DemoPackage, today: dt.date) -> models.SupplyPackage:
     if package.id == PAST_PACKAGE or package.id in ENDS_IN:
         fields["end_date"] = _midnight(today + dt.timedelta(days=ENDS_IN.get(package.id, 0)), zone)
     if package.id in SIZE_PACKAGES:
-        sizes = (*SIZES[package.media_type], *filter(None, [UNSOLD.get(package.id)]))
-        fields["size_targetings"] = tuple(map(_size, sizes))
+        sizes = [*SIZES[package.media_type], *filter(None, [UNSOLD.get(package.id)])]
+        pairs = [tuple(map(int, size.split("x"))) for size in sizes]
+        fields["size_targetings"] = tuple(models.SizeTarget(width=w, height=h) for w, h in pairs)
     if package.id in BLOCKLIST_PACKAGES:
         fields["domain_list_targetings"] = (models.ListTarget(id=PARKED_LIST, is_excluded=True),)
     return models.SupplyPackage(**fields)
@@ -179,11 +176,6 @@ def _refusal(resource: models.Resource) -> ImportRefused:
         f"The database holds {resource.entity.replace('_', ' ')} of its own, under the numbers of the "
         "demo's: the demo needs a database of its own; set TRANCHE_HOME to another folder"
     )
-
-
-def _size(text: str) -> models.SizeTarget:
-    width, _, height = text.partition("x")
-    return models.SizeTarget(width=int(width), height=int(height))
 
 
 def _midnight(day: dt.date, zone: dt.tzinfo) -> dt.datetime:

@@ -68,30 +68,56 @@ class Rates:
 @cache
 def campaigns() -> tuple[Campaign, ...]:
     """All campaigns: four an advertiser, and audio for some."""
-    return tuple(campaign for row in table("advertisers") for campaign in _campaigns(row))
+    return tuple(
+        Campaign(
+            id=f"3{row['id']}{number + 1}",
+            name=f"{row['name']} – {theme}",
+            advertiser_id=row["id"],
+            advertiser=row["name"],
+            tag_type=kind,
+            always=number < 2 and float(row["weight"]) >= 8,
+            weight=float(row["weight"]) / (number + 1),
+        )
+        for row in table("advertisers")
+        for number, (theme, kind) in enumerate(_CAMPAIGNS[: 5 if int(row["id"]) % 4 == 3 else 4])
+    )
 
 
 @cache
 def creatives() -> tuple[Creative, ...]:
     """All creatives, nine a campaign."""
     return tuple(
-        _creative(campaign, number, line, size)
+        Creative(
+            id=f"{500_000 + CREATIVES_A_CAMPAIGN * number + 3 * line + size}",
+            name=f"{campaign.advertiser} {_SIZES[campaign.tag_type][size]} ({'ABC'[line]})",
+            line_item_id=f"{40_000 + 3 * number + line}",
+            line_item=f"{campaign.name} · {tactic}",
+            campaign=campaign,
+            weight=1.0 / ((line + 1) * (size + 1)),
+        )
         for number, campaign in enumerate(campaigns())
-        for line in range(len(_TACTICS))
+        for line, tactic in enumerate(_TACTICS)
         for size in range(3)
     )
 
 
 def creative_weights(rng: np.random.Generator) -> Floats:
     """The creatives bought in each market and week; shape (weeks × markets, creatives), weeks first."""
-    reach, runs = _reach(rng), _runs(rng)
+    count, always = len(campaigns()), np.array([campaign.always for campaign in campaigns()])
+    # The countries that each campaign buys; shape (campaigns, countries).
+    everywhere = always | (rng.random(count) < 0.4)
+    reach = np.where(everywhere[:, None], 1.0, rng.random((count, len(countries()))) < 0.25)
+    # How much of its day's budget each campaign has in each week; shape (campaigns, weeks).
+    begins = rng.integers(-6, WEEKS, count)
+    ends, week = begins + rng.integers(3, 12, count), np.arange(WEEKS)
+    flight = (week >= begins[:, None]) & (week <= ends[:, None])
+    runs = np.where(always[:, None], 1.0, flight * rng.uniform(0.6, 1.6, (count, 1)))
     fits = np.array([MEDIA[campaign.tag_type].platforms for campaign in campaigns()]).T
     campaign_weights = runs.T[:, None, None, :] * reach.T[None, :, None, :] * fits[None, None, :, :]
     campaign_weights *= np.array([campaign.weight for campaign in campaigns()])
     a_creative = np.array([creative.weight for creative in creatives()])
-    weights: Floats = (
-        np.repeat(campaign_weights.reshape(-1, len(campaigns())), CREATIVES_A_CAMPAIGN, axis=1) * a_creative
-    )
+    by_campaign = campaign_weights.reshape(-1, count)
+    weights: Floats = np.repeat(by_campaign, CREATIVES_A_CAMPAIGN, axis=1) * a_creative
     return weights
 
 
@@ -112,48 +138,3 @@ def pixel_names() -> dict[str, str]:
         for row in table("advertisers")
         for number, pixel in enumerate(PIXELS)
     }
-
-
-def _reach(rng: np.random.Generator) -> Floats:
-    """A mask of the countries that each campaign buys; shape (campaigns, countries)."""
-    always = np.array([campaign.always for campaign in campaigns()])
-    everywhere = always | (rng.random(len(always)) < 0.4)
-    return np.where(everywhere[:, None], 1.0, rng.random((len(always), len(countries()))) < 0.25)
-
-
-def _runs(rng: np.random.Generator) -> Floats:
-    """How much of its day's budget each campaign has in each week; shape (campaigns, weeks)."""
-    begins = rng.integers(-6, WEEKS, len(campaigns()))
-    ends = begins + rng.integers(3, 12, len(campaigns()))
-    week = np.arange(WEEKS)
-    flight = (week >= begins[:, None]) & (week <= ends[:, None])
-    always = np.array([campaign.always for campaign in campaigns()])
-    return np.where(always[:, None], 1.0, flight * rng.uniform(0.6, 1.6, (len(campaigns()), 1)))
-
-
-def _campaigns(row: dict[str, str]) -> list[Campaign]:
-    plan = _CAMPAIGNS if int(row["id"]) % 4 == 3 else _CAMPAIGNS[:4]
-    return [
-        Campaign(
-            id=f"3{row['id']}{number + 1}",
-            name=f"{row['name']} – {theme}",
-            advertiser_id=row["id"],
-            advertiser=row["name"],
-            tag_type=kind,
-            always=number < 2 and float(row["weight"]) >= 8,
-            weight=float(row["weight"]) / (number + 1),
-        )
-        for number, (theme, kind) in enumerate(plan)
-    ]
-
-
-def _creative(campaign: Campaign, number: int, line: int, size: int) -> Creative:
-    line_item_id = f"{40_000 + 3 * number + line}"
-    return Creative(
-        id=f"{500_000 + CREATIVES_A_CAMPAIGN * number + 3 * line + size}",
-        name=f"{campaign.advertiser} {_SIZES[campaign.tag_type][size]} ({'ABC'[line]})",
-        line_item_id=line_item_id,
-        line_item=f"{campaign.name} · {_TACTICS[line]}",
-        campaign=campaign,
-        weight=1.0 / ((line + 1) * (size + 1)),
-    )

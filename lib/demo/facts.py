@@ -99,8 +99,9 @@ def table(name: str) -> list[dict[str, str]]:
 def countries() -> tuple[Country, ...]:
     """All countries, the unknown one (code "") last."""
     return tuple(
-        Country(row["code"], _pair(row["languages"]), float(row["spending"]), float(row["apple"]))
+        Country(row["code"], (first, second), float(row["spending"]), float(row["apple"]))
         for row in table("countries")
+        for first, second in [row["languages"].split("|")]
     )
 
 
@@ -133,11 +134,6 @@ def mapping(name: str) -> dict[str, str]:
 def regions() -> dict[str, str]:
     """Code → text of the regions."""
     return {city.region: city.region_name for city in places() if city.region}
-
-
-def _pair(languages: str) -> tuple[str, str]:
-    first, second = languages.split("|")
-    return first, second
 
 
 def pick(rng: np.random.Generator, weights: Floats | Sequence[float], size: int) -> Ints:

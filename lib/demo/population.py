@@ -5,21 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lib.demo.facts import (
-    Agent,
-    Country,
-    Floats,
-    Ints,
-    Version,
-    agents,
-    countries,
-    mapping,
-    pick,
-    pick_by,
-    places,
-    versions,
-    zipf,
-)
+from lib.demo.facts import Floats, Ints, agents, countries, mapping, pick, pick_by, places, versions, zipf
 
 ZIPS_A_CITY = 20
 INTERESTS = 400
@@ -73,15 +59,18 @@ def populate(rng: np.random.Generator, users: int) -> Population:
     counts = np.maximum(12, np.round(users * weight / weight.sum())).astype(np.int64)
     place = np.repeat(np.arange(len(counts)), counts)
     people, country = len(place), country_of_place()[place]
-    agent = pick_by(rng, _agent_weights(countries(), agents()), country)
+    is_apple = np.array([kind.maker == "Apple" for kind in agents()])
+    usual = np.array([kind.weight for kind in agents()])
+    weights = np.stack([usual * np.where(is_apple, land.apple, 1.0) for land in countries()])
+    agent = pick_by(rng, weights, country)
     segments = np.array(list(mapping("segment")))
     return Population(
         starts=np.concatenate([[0], np.cumsum(counts)]),
         ids=[f"{number:012x}" for number in rng.integers(16**12, size=people).tolist()],
         place=place,
         agent=agent,
-        os_version=pick_by(rng, _version_weights([a.os for a in agents()], versions()), agent),
-        browser_version=pick_by(rng, _version_weights([a.browser for a in agents()], versions()), agent),
+        os_version=pick_by(rng, _version_weights([a.os for a in agents()]), agent),
+        browser_version=pick_by(rng, _version_weights([a.browser for a in agents()]), agent),
         zip=place * ZIPS_A_CITY + pick(rng, zipf(ZIPS_A_CITY, 0.5), people),
         languages=country * 3 + pick(rng, LANGUAGE_WEIGHTS, people),
         interests=pick(rng, zipf(INTERESTS, 0.6), people),
@@ -106,11 +95,5 @@ def zip_labels() -> list[str]:
     return [f"{city.zip}{end + 1:02d}" if city.zip else "" for city in places() for end in range(ZIPS_A_CITY)]
 
 
-def _agent_weights(lands: tuple[Country, ...], kinds: tuple[Agent, ...]) -> Floats:
-    apple = np.array([kind.maker == "Apple" for kind in kinds])
-    weight = np.array([kind.weight for kind in kinds])
-    return np.stack([weight * np.where(apple, land.apple, 1.0) for land in lands])
-
-
-def _version_weights(names: list[str], versions: tuple[Version, ...]) -> Floats:
-    return np.array([[v.weight if v.of == name else 0.0 for v in versions] for name in names])
+def _version_weights(names: list[str]) -> Floats:
+    return np.array([[v.weight if v.of == name else 0.0 for v in versions()] for name in names])

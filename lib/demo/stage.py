@@ -12,7 +12,7 @@ import pyarrow as pa
 from lib.demo import stories
 from lib.demo.cast import PASSWORD, PEOPLE, PROJECT, Chances, auctions, counts
 from lib.demo.curation import curation, curation_mappings
-from lib.demo.demand import Rates, campaigns, creative_weights, creatives, pixel_names, rates
+from lib.demo.demand import campaigns, creative_weights, creatives, pixel_names, rates
 from lib.demo.facts import Flags, Floats, Ints, agents, cents, mapping, pick, pick_by, regions, table
 from lib.demo.population import ANOMALIES, LANGUAGE_LISTS
 from lib.demo.scene import Scene, lists, markets, numbers, set_scene, text, time_column, user_columns
@@ -44,19 +44,11 @@ CURATION = "curation"
 Columns = dict[str, pa.Array]
 PREFIX = "bid_context_wrapper"
 _OF_USER = {
-    "geo.country": "country",
-    "geo.country_region": "region",
-    "geo.city": "city",
-    "geo.dma": "dma",
-    "geo.zip": "zip",
-    "agent.browser.name": "browser",
-    "agent.browser.version": "browser_version",
-    "agent.os.name": "os",
-    "agent.os.version": "os_version",
-    "agent.device.type": "device_type",
-    "agent.device.model": "model",
-    "agent.device.maker": "maker",
-}
+    "geo.country": "country", "geo.country_region": "region", "geo.city": "city", "geo.dma": "dma",
+    "geo.zip": "zip", "agent.browser.name": "browser", "agent.browser.version": "browser_version",
+    "agent.os.name": "os", "agent.os.version": "os_version", "agent.device.type": "device_type",
+    "agent.device.model": "model", "agent.device.maker": "maker",
+}  # fmt: skip
 _PIXEL_SETS = ((), (0,), (2,), (0, 2), (1, 2))
 _PIXEL_WEIGHTS = (0.0, 0.35, 0.30, 0.20, 0.15)
 ROWS = 1_000_000
@@ -91,10 +83,24 @@ def results(rng: np.random.Generator, sample: Auctions) -> dict[str, Ints | Floa
     busy = rng.lognormal(0.0, 0.25, len(sites()))
     auction_counts = auctions(rng, TYPICAL_AUCTIONS * busy[sample.site])
     terms = rates(rng)
-    figures = counts(rng, np.where(sample.has_bid, auction_counts, 0), _chances(rng, sample, terms))
+    scene, user, rows = sample.scene, sample.scene.user, sample.scene.rows
+    kind = np.array([site.kind for site in sites()])[sample.site]
+    of_publisher = np.array([site.publisher.id == stories.PUBLISHER for site in sites()])[sample.site]
+    in_browser = np.array([agent.browser == stories.BROWSER for agent in agents()])
+    is_video = np.array([creative.campaign.tag_type in _VAST for creative in creatives()])
+    viewability = np.where(kind == "tv", 0.96, VIEWABILITY[sample.visibility]) * rng.normal(1.0, 0.04, rows)
+    win_rate = rng.beta(6.0, 24.0, len(sites())) * rng.normal(1.0, DAILY_NOISE, (stories.DAYS, len(sites())))
+    handling = np.where(kind == "tv", 0.05, np.where(scene.platform == 1, 1.3, 1.0))
+    chances = Chances(
+        win=win_rate[scene.hour // 24, sample.site] * stories.win_rate_factor(scene.hour, of_publisher),
+        viewability=viewability * stories.viewability_factor(in_browser[scene.population.agent[user]]),
+        click=terms.click[sample.creative] * handling,
+        is_video=is_video[sample.creative],
+        is_anomalous=scene.population.anomaly[user] > 0,
+    )
+    figures = counts(rng, np.where(sample.has_bid, auction_counts, 0), chances)
     # Amounts in dollars: bids, won bids, what the advertiser pays, and what the publisher gets.
-    rows = sample.scene.rows
-    price = terms.price[sample.creative] * sample.scene.spending * rng.lognormal(0.0, 0.2, rows) / 1000
+    price = terms.price[sample.creative] * scene.spending * rng.lognormal(0.0, 0.2, rows) / 1000
     win_amount = price * rng.uniform(0.85, 1.0, rows) * figures["imps"]
     share = rng.uniform(0.76, 0.93, len(sites()))
     amounts = {
@@ -106,31 +112,22 @@ def results(rng: np.random.Generator, sample: Auctions) -> dict[str, Ints | Floa
     return figures | {"nobids": np.where(sample.has_bid, 0, 2 * auction_counts)} | amounts
 
 
-def _chances(rng: np.random.Generator, auctions: Auctions, terms: Rates) -> Chances:
-    scene, user, rows = auctions.scene, auctions.scene.user, auctions.scene.rows
-    kind = np.array([site.kind for site in sites()])[auctions.site]
-    of_publisher = np.array([site.publisher.id == stories.PUBLISHER for site in sites()])[auctions.site]
-    in_browser = np.array([agent.browser == stories.BROWSER for agent in agents()])
-    is_video = np.array([creative.campaign.tag_type in _VAST for creative in creatives()])
-    viewability = np.where(kind == "tv", 0.96, VIEWABILITY[auctions.visibility]) * rng.normal(1.0, 0.04, rows)
-    win_rate = rng.beta(6.0, 24.0, len(sites())) * rng.normal(1.0, DAILY_NOISE, (stories.DAYS, len(sites())))
-    handling = np.where(kind == "tv", 0.05, np.where(scene.platform == 1, 1.3, 1.0))
-    return Chances(
-        win=win_rate[scene.hour // 24, auctions.site] * stories.win_rate_factor(scene.hour, of_publisher),
-        viewability=viewability * stories.viewability_factor(in_browser[scene.population.agent[user]]),
-        click=terms.click[auctions.creative] * handling,
-        is_video=is_video[auctions.creative],
-        is_anomalous=scene.population.anomaly[user] > 0,
-    )
-
-
 def delivery(rng: np.random.Generator, today: dt.date, rows: int) -> pa.Table:
     """The rows, in order of time. Rows on which nobody bid have no demand, and no bids."""
     auctions = hold(rng, set_scene(rng, today, rows))
     data = results(rng, auctions)
     has_pixel = data["pv_convs"] + data["pc_convs"] > 0
     columns = {"time": time_column(auctions.scene)}
-    columns |= _demand_columns(auctions) | _supply_columns(rng, auctions) | _user_columns(auctions.scene)
+    demand: dict[str, list[str]] = {
+        "advertiser_id": [creative.campaign.advertiser_id for creative in creatives()],
+        "campaign_id": [creative.campaign.id for creative in creatives()],
+        "line_item_id": [creative.line_item_id for creative in creatives()],
+        "creative_id": [creative.id for creative in creatives()],
+        "tag_type": [str(creative.campaign.tag_type) for creative in creatives()],
+    }
+    places = np.where(auctions.has_bid, auctions.creative, len(creatives()))
+    columns |= {f"{PREFIX}.demand.{name}": text(places, [*labels, ""]) for name, labels in demand.items()}
+    columns |= _supply_columns(rng, auctions) | _user_columns(auctions.scene)
     site, hours = auctions.site, [str(hour) for hour in range(24)]
     secure = np.where(rng.random(len(site)) < 0.97, 1, 0)
     columns |= {
@@ -161,18 +158,6 @@ def delivery_mappings() -> dict[str, dict[str, str]]:
         "site": {site.id: site.name for site in sites()},
         "conversion": pixel_names(),
     }
-
-
-def _demand_columns(auctions: Auctions) -> Columns:
-    demand: dict[str, list[str]] = {
-        "advertiser_id": [creative.campaign.advertiser_id for creative in creatives()],
-        "campaign_id": [creative.campaign.id for creative in creatives()],
-        "line_item_id": [creative.line_item_id for creative in creatives()],
-        "creative_id": [creative.id for creative in creatives()],
-        "tag_type": [str(creative.campaign.tag_type) for creative in creatives()],
-    }
-    places = np.where(auctions.has_bid, auctions.creative, len(creatives()))
-    return {f"{PREFIX}.demand.{name}": text(places, [*labels, ""]) for name, labels in demand.items()}
 
 
 def _supply_columns(rng: np.random.Generator, auctions: Auctions) -> Columns:

@@ -62,7 +62,19 @@ class Site:
 @cache
 def sites() -> tuple[Site, ...]:
     """All sites; a publisher's first is its largest."""
-    return tuple(site for row in table("publishers") for site in _sites(row))
+    everything = []
+    for row in table("publishers"):
+        publisher = Publisher(
+            row["id"], row["name"], row["language"], float(row["weight"]), _parts(row["categories"]),
+            _parts(row["blocked"]),
+        )  # fmt: skip
+        for number, item in enumerate(_parts(row["sites"]), start=1):
+            kind, name = item.split(":")
+            slug = "".join(letter for letter in name.lower() if letter.isascii() and letter.isalnum())
+            domain, bundle = (name, "") if kind == "web" else ("", f"example.{slug}.{kind}")
+            weight = publisher.weight / number
+            everything.append(Site(f"{publisher.id}{number}", name, publisher, kind, domain, bundle, weight))
+    return tuple(everything)
 
 
 def site_weights() -> Floats:
@@ -101,21 +113,6 @@ def _reach(language: str, languages: tuple[str, str]) -> float:
     if language == languages[1]:
         return 0.25
     return _FOREIGN_ENGLISH if language == "en" else _FOREIGN
-
-
-def _sites(row: dict[str, str]) -> list[Site]:
-    publisher = Publisher(
-        row["id"], row["name"], row["language"], float(row["weight"]), _parts(row["categories"]),
-        _parts(row["blocked"]),
-    )  # fmt: skip
-    return [_site(publisher, number, *item.split(":")) for number, item in enumerate(_parts(row["sites"]))]
-
-
-def _site(publisher: Publisher, number: int, kind: str, name: str) -> Site:
-    slug = "".join(letter for letter in name.lower() if letter.isascii() and letter.isalnum())
-    domain, bundle = (name, "") if kind == "web" else ("", f"example.{slug}.{kind}")
-    weight = publisher.weight / (number + 1)
-    return Site(f"{publisher.id}{number + 1}", name, publisher, kind, domain, bundle, weight)
 
 
 def _parts(text: str) -> tuple[str, ...]:

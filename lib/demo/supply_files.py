@@ -21,7 +21,14 @@ def supply_files() -> Iterator[tuple[str, bytes]]:
     """The files by name, as they are imported."""
     publishers = {site.publisher.id: site.publisher for site in sites()}
     domains = {number: _domain(publisher) for number, publisher in publishers.items()}
-    yield f"{SYSTEM}.sellers.json", json.dumps(_sellers(publishers, domains)).encode()
+    sellers = [
+        {"seller_id": number, "seller_type": "PUBLISHER", "name": publisher.name, "domain": domains[number]}
+        for number, publisher in publishers.items()
+    ]
+    house = {"seller_id": SALES_HOUSE, "seller_type": "INTERMEDIARY", "name": "Pilot Sales"}
+    sellers.append(house | {"domain": SALES_DOMAIN})
+    content = {"contact_email": f"supply@{SYSTEM}", "version": "1.0", "sellers": sellers}
+    yield f"{SYSTEM}.sellers.json", json.dumps(content).encode()
     for number, domain in domains.items():
         if number != NO_FILE:
             own = [site for site in sites() if site.publisher.id == number]
@@ -46,13 +53,3 @@ def _domain(publisher: Publisher) -> str:
     web = (site.domain for site in sites() if site.publisher.id == publisher.id and site.domain)
     slug = "".join(letter for letter in publisher.name.lower() if letter.isascii() and letter.isalnum())
     return next(web, f"{slug}.example")
-
-
-def _sellers(publishers: dict[str, Publisher], domains: dict[str, str]) -> dict[str, object]:
-    own = [
-        {"seller_id": number, "seller_type": "PUBLISHER", "name": publisher.name, "domain": domains[number]}
-        for number, publisher in publishers.items()
-    ]
-    house = {"seller_id": SALES_HOUSE, "seller_type": "INTERMEDIARY", "name": "Pilot Sales"}
-    sellers = [*own, house | {"domain": SALES_DOMAIN}]
-    return {"contact_email": f"supply@{SYSTEM}", "version": "1.0", "sellers": sellers}

@@ -50,25 +50,16 @@ def draw_token_form(context: PageContext, access: Access, settings: Settings) ->
         names = list(LIFETIMES)
         st.selectbox("Expires after", names, names.index(USUAL), key=EXPIRY, width=130)
         if st.session_state[SERVICE] == "reporting":
-            st.multiselect(
-                "Opens",
-                grant_options(context.person, context.clients.slicers),
-                key=OPENS,
-                placeholder="Everything that you can see",
-                width=300,
-            )
+            options = grant_options(context.person, context.clients.slicers)
+            st.multiselect("Opens", options, key=OPENS, placeholder="Everything that you can see", width=300)
         else:
             most = context.person.deals
             grant = new_person.draw_deals_grant(context, "token_deals", most, most, "It may", "sync", 300)
             st.session_state[DEALS] = grant
         st.button(
-            "Create token",
-            type="primary",
-            icon=":material/key:",
-            key="token_make",
-            on_click=_make,
+            "Create token", type="primary", icon=":material/key:", key="token_make", on_click=_make,
             args=(access, settings),
-        )
+        )  # fmt: skip
     if st.session_state[SERVICE] == "reporting":
         row_filters.draw(context, TOKEN, st.session_state[OPENS])
     draw_problem(PROBLEM)
@@ -88,17 +79,14 @@ def _make(access: Access, settings: Settings) -> None:
     if person is None or NEW_TOKEN in state:
         return
     service, lifetime = state[SERVICE], LIFETIMES[state[EXPIRY]]
-    opens = (
-        tuple(row_filters.grants_with_filters(TOKEN, state.get(OPENS, ()))) if service == "reporting" else ()
-    )
+    opens = row_filters.grants_with_filters(TOKEN, state.get(OPENS, ())) if service == "reporting" else ()
     deals = state.get(DEALS) if service == "deals" and state.get(DEALS) != person.deals else None
     if not state[NAME].strip():
         state[PROBLEM] = "Name what the token is for, so that you can recognize it later."
         return
+    about = person.username, settings.services[service], state[NAME]
     try:
-        text = access.issue(
-            person.username, settings.services[service], state[NAME], lifetime, opens, deals=deals
-        )
+        text = access.issue(*about, lifetime, tuple(opens), deals=deals)
     except TrancheError as error:
         state[PROBLEM] = f"{error.reason}."
         return
@@ -125,8 +113,10 @@ def _show(token: dict[str, str]) -> None:
         "The token is shown only now: copy it, and keep it like a password. It lets a script do what "
         "you can do there."
     )
+    scheme, _, rest = (st.context.url or "").partition("://")
+    address = f"{scheme}://{rest.partition('/')[0]}" if rest else "http://localhost:8501"
     with st.expander("Use it in a script"):
-        st.code(usage(token["service"], _address()), language="bash", wrap_lines=True)
+        st.code(usage(token["service"], address), language="bash", wrap_lines=True)
     if st.button("I have copied it", type="primary", key="token_copied"):
         del st.session_state[NEW_TOKEN]
         st.rerun()
@@ -140,14 +130,10 @@ def usage(service: str, address: str) -> str:
     return f"curl -H 'Content-Type: application/json' -d {body} {address}/API/v2/info"
 
 
-def _address() -> str:
-    scheme, _, rest = (st.context.url or "").partition("://")
-    return f"{scheme}://{rest.partition('/')[0]}" if rest else "http://localhost:8501"
-
-
 def matching(people: Iterable[Person], text: str) -> list[Person]:
     """The people that match every word of `text`, ignoring case."""
-    return [person for person in people if has_words(_search_text(person), text)]
+    texts = [(who, (who.username, who.name, who.role, who.email or "", who.company)) for who in people]
+    return [person for person, about in texts if has_words("\n".join(about), text)]
 
 
 def people_table(people: Iterable[Person]) -> pd.DataFrame:
@@ -175,30 +161,23 @@ def draw_people_list(context: PageContext, access: Access) -> None:
             label_visibility="collapsed",
         )  # fmt: skip
         st.button(
-            "Add a person",
-            icon=":material/person_add:",
-            key="people_add",
-            on_click=st.session_state.update,
+            "Add a person", icon=":material/person_add:", key="people_add", on_click=st.session_state.update,
             args=({OPEN: NEW},),
-        )
+        )  # fmt: skip
     people = matching(access.people.everyone(), text or "")
 
     def open_person() -> None:
         st.session_state[OPEN] = people[st.session_state[CLICK]["row"]].username
 
+    names = st.column_config.ButtonColumn(type="tertiary", alignment="left", key=CLICK, on_click=open_person)
     st.dataframe(
-        straighten(people_table(people)),
-        key="people",
-        hide_index=True,
+        straighten(people_table(people)), key="people", hide_index=True, alt="People who may sign in",
         column_config={
-            "Name": st.column_config.ButtonColumn(
-                type="tertiary", alignment="left", key=CLICK, on_click=open_person
-            ),
+            "Name": names,
             "May see": st.column_config.TextColumn(width="large"),
             "Since": st.column_config.DatetimeColumn(format="D MMM YYYY"),
         },
-        alt="People who may sign in",
-    )
+    )  # fmt: skip
     username = st.session_state.get(OPEN)
     person = access.people.get(username) if username else None
     if username == NEW:
@@ -211,10 +190,6 @@ def close() -> None:
     """Close the drawer."""
     st.session_state.pop(OPEN, None)
     row_filters.forget()
-
-
-def _search_text(person: Person) -> str:
-    return "\n".join((person.username, person.name, person.role, person.email or "", person.company))
 
 
 def table(entries: Iterable[Entry]) -> pd.DataFrame:
@@ -232,13 +207,7 @@ def draw_log(access: Access) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         people = [person.username for person in access.people.everyone()]
         about = st.selectbox(
-            "Person",
-            people,
-            index=None,
-            key=PERSON,
-            placeholder="Everybody",
-            accept_new_options=True,
-            width=220,
+            "Person", people, None, key=PERSON, placeholder="Everybody", accept_new_options=True, width=220
         )
         events = st.multiselect(
             "Events", EVENTS, key=EVENT, format_func=str.capitalize, placeholder="All", width=420
@@ -251,18 +220,12 @@ def draw_log(access: Access) -> None:
     if not count:
         st.info("There are no such entries yet.", icon=":material/history:")
         return
-    st.dataframe(
-        straighten(table(entries)),
-        hide_index=True,
-        column_config={
-            "When": st.column_config.DatetimeColumn(
-                format="D MMM YYYY, HH:mm:ss", timezone=st.context.timezone, width=170
-            ),
-            "Details": st.column_config.TextColumn(width="large"),
-        },
-        placeholder="",
-        alt="Audit log",
+    when = st.column_config.DatetimeColumn(
+        format="D MMM YYYY, HH:mm:ss", timezone=st.context.timezone, width=170
     )
+    columns = {"When": when, "Details": st.column_config.TextColumn(width="large")}
+    entries_table = straighten(table(entries))
+    st.dataframe(entries_table, hide_index=True, column_config=columns, placeholder="", alt="Audit log")
     if pages > 1:
         st.pagination(pages, key=PAGE)
     label = "One entry" if count == 1 else f"{count:,} entries"

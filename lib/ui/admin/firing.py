@@ -26,12 +26,9 @@ def mark(clients: connect.Clients) -> None:
     if not alerts:
         return
     popover = st.popover(
-        count_of(len(alerts), "alert"),
-        icon=":material/notifications_active:",
-        type="tertiary",
-        key=MARK,
+        count_of(len(alerts), "alert"), icon=":material/notifications_active:", type="tertiary", key=MARK,
         on_change="rerun",
-    )
+    )  # fmt: skip
     if popover.open:
         with popover, st.container(width=WIDTH):
             for alert in alerts:

@@ -23,13 +23,10 @@ LEVELS: dict[DealsAccess, str] = {
     "propose": "Propose",
     "write": "Write",
 }
-ALL_SEATS, SEATS_OF_DSP = "All seats", "The seats of the DSP"
-REMOVAL_EFFECT = (
-    "With the next company sign-in they are added again, if a rule matches: to keep them out, block them."
-)
 USERNAME, NAME, EMAIL, PASSWORD = "person_username", "person_name", "person_email", "person_password"
+LABELS = {USERNAME: "User name", NAME: "Name", EMAIL: "E-mail", PASSWORD: "Password"}
 LIVE = "100ms"
-TRIES, WORST = "person_tried", "Lower-case letters, digits and . _ @ + -, beginning with a letter or digit."
+IS_TRIED = "person_tried"  # in the session after a click on Add
 
 
 def draw_deals_grant(
@@ -48,34 +45,23 @@ def draw_deals_grant(
     names: list[DealsAccess] = list(LEVELS)
     levels = names[names.index(least) : names.index(most.access) + 1]
     level = st.segmented_control(
-        label,
-        levels,
-        default=grant.access if grant.access in levels else levels[-1],
-        format_func=LEVELS.__getitem__,
-        required=True,
-        key=f"{key}_level_{most.access}",
+        label, levels, default=grant.access if grant.access in levels else levels[-1],
+        format_func=LEVELS.__getitem__, required=True, key=f"{key}_level_{most.access}",
         disabled=len(levels) == 1,
-        help=(
-            "Deals belong to no project, and have their own permissions. Deal sync is for a DSP: it fetches "
-            "the deals of its seats and reports their status, and sees nothing else. What "
-            "somebody proposes, somebody who may write approves"
-        ),
-    )
+        help="Deals belong to no project, and have their own permissions. Deal sync is for a DSP: it fetches "
+        "the deals of its seats and reports their status, and sees nothing else. What "
+        "somebody proposes, somebody who may write approves",
+    )  # fmt: skip
     if level == "none":
         return DealsGrant()
-    labels = seats(context)
-    seat_names = {**{seat: f"Seat {seat}" for seat in sorted(grant.seats or ())}, **labels}
+    seat_names = {**{seat: f"Seat {seat}" for seat in sorted(grant.seats or ())}, **seats(context)}
     seat_choices = [seat for seat in seat_names if most.seats is None or seat in most.seats]
+    all_seats = "All seats" if most.seats is None else "All of yours"
     selection = st.multiselect(
-        "Of these seats",
-        seat_choices,
-        default=[seat for seat in sorted(grant.seats or ()) if seat in seat_choices],
-        format_func=lambda seat: seat_names[seat],
-        key=f"{key}_seats",
-        placeholder=SEATS_OF_DSP if level == "sync" else ALL_SEATS if most.seats is None else "All of yours",
-        select_all=False,
-        width=width,
-    )
+        "Of these seats", seat_choices, format_func=seat_names.__getitem__, key=f"{key}_seats",
+        default=[seat for seat in sorted(grant.seats or ()) if seat in seat_choices], select_all=False,
+        placeholder="The seats of the DSP" if level == "sync" else all_seats, width=width,
+    )  # fmt: skip
     if level == "sync" and not selection:
         st.caption(":material/info: Choose the seats of the DSP.")
         return DealsGrant()
@@ -89,13 +75,12 @@ def seats(context: PageContext) -> dict[int, str]:
     except TrancheError as error:
         st.caption(f":material/info: The names of the seats can't be loaded: {plain(error.reason)}")
         return {}
-    return {
-        seat.id: " · ".join(
-            filter(None, (seat.name or f"Seat {seat.id}", seat.dsp.name if seat.dsp else None))
-        )
+    names = {
+        seat.id: (seat.name or f"Seat {seat.id}", seat.dsp.name if seat.dsp else None)
         for seat in seats
         if seat.id is not None
     }
+    return {id_: " · ".join(filter(None, parts)) for id_, parts in names.items()}
 
 
 def deals_grant_label(grant: DealsGrant, names: Mapping[int, str]) -> str:
@@ -110,25 +95,6 @@ def way_in(person: Person) -> str:
     """How a person signs in: with a password, or with an account of that host, unless they are blocked."""
     method = f"Company ({urlsplit(person.company).netloc})" if person.company else "Password"
     return f"{method}, blocked: {person.blocked}" if person.blocked else method
-
-
-def draw_company_person(person: Person, *, is_oneself: bool) -> bool:
-    """Draw where the person comes from and what they may do with deals; returns whether to (un)block them."""
-    st.markdown(
-        f"Signs in with an account of {plain(person.company)}. Role, grants and permission for deals come "
-        "from the rules in the settings, at each sign-in."
-    )
-    st.caption(plain(f"{person.role.capitalize()} · deals: {deals_grant_label(person.deals, {})}"))
-    if person.blocked:
-        st.warning(plain(f"Blocked: {person.blocked}."), icon=":material/block:")
-    if is_oneself:
-        st.caption("Only another administrator can block or remove you.")
-    elif person.is_shut_out:
-        st.caption(f"{plain(person.name)} may then sign in again, if a rule matches.")
-    else:
-        st.caption(f"Blocking signs {plain(person.name)} out everywhere; their tokens stop working.")
-    label, icon = ("Unblock", ":material/lock_open:") if person.is_shut_out else ("Block", ":material/block:")
-    return st.button(label, icon=icon, key="person_block", disabled=is_oneself)
 
 
 @dataclass(frozen=True)
@@ -149,12 +115,15 @@ def read_input() -> PersonEntry:
 
 def faults(access: Access, entry: PersonEntry) -> dict[str, str]:
     """The errors by field."""
-    sentences = {
-        USERNAME: _username(access, entry.username),
-        NAME: name_fault(entry.name),
-        EMAIL: email_fault(entry.email),
-        PASSWORD: passwords.fault(entry.password),
-    }
+    sentences = {USERNAME: "", NAME: name_fault(entry.name), EMAIL: email_fault(entry.email)}
+    sentences[PASSWORD] = passwords.fault(entry.password)
+    if not entry.username:
+        sentences[USERNAME] = "Type a user name."
+    elif not Username.fullmatch(entry.username):
+        rule = "Lower-case letters, digits and . _ @ + -, beginning with a letter or digit."
+        sentences[USERNAME] = rule
+    elif access.people.get(entry.username):
+        sentences[USERNAME] = f"There is a person '{entry.username}' already."
     return {field: sentence for field, sentence in sentences.items() if sentence}
 
 
@@ -175,48 +144,18 @@ def draw(access: Access) -> dict[str, str]:
     password is sent while it is typed: the Tab key goes to the button that shows it, inside of the field,
     and a field that is not left sends nothing.
     """
-    sentences, entry = faults(access, read_input()), read_input()
-    is_tried = was_tried()
-    values = {USERNAME: entry.username, NAME: entry.name, EMAIL: entry.email, PASSWORD: entry.password}
-    for key, label, placeholder in (
-        (USERNAME, "User name", "Used to sign in"),
-        (NAME, "Name", "Shown on screen"),
-        (EMAIL, "E-mail", "Optional"),
-        (PASSWORD, "Password", f"At least {passwords.SHORTEST_PASSWORD} characters"),
+    entry = read_input()
+    sentences = faults(access, entry)
+    for key, value, placeholder in (
+        (USERNAME, entry.username, "Used to sign in"),
+        (NAME, entry.name, "Shown on screen"),
+        (EMAIL, entry.email, "Optional"),
+        (PASSWORD, entry.password, f"At least {passwords.SHORTEST_PASSWORD} characters"),
     ):
         is_password = key == PASSWORD
         st.text_input(
-            label, key=key, placeholder=placeholder, type="password" if is_password else "default",
+            LABELS[key], key=key, placeholder=placeholder, type="password" if is_password else "default",
             autocomplete="new-password" if is_password else "off", live=LIVE if is_password else False,
         )  # fmt: skip
-        beside([sentences[key]] if key in sentences and (is_tried or values[key]) else [])
+        beside([sentences[key]] if key in sentences and (IS_TRIED in st.session_state or value) else [])
     return sentences
-
-
-def labels_of_errors(wrong: Iterable[str], grants: str) -> list[str]:
-    """The labels of the fields with errors; `grants` is the error of the grants, if any."""
-    titles = {USERNAME: "User name", NAME: "Name", EMAIL: "E-mail", PASSWORD: "Password"}
-    return [titles[key] for key in wrong] + (["May see"] if grants else [])
-
-
-def note_attempt() -> None:
-    """Note a click on Add. A callback."""
-    st.session_state[TRIES] = True
-
-
-def was_tried() -> bool:
-    """Whether Add was clicked."""
-    return TRIES in st.session_state
-
-
-def forget() -> None:
-    """Forget that click. A callback."""
-    st.session_state.pop(TRIES, None)
-
-
-def _username(access: Access, username: str) -> str:
-    if not username:
-        return "Type a user name."
-    if not Username.fullmatch(username):
-        return WORST
-    return f"There is a person '{username}' already." if access.people.get(username) else ""

@@ -44,7 +44,7 @@ def add(context: PageContext, access: Access, close: OnClose) -> None:
     """Open the drawer for a new person; `close` is called when it is closed."""
 
     def end() -> None:
-        new_person.forget()
+        st.session_state.pop(new_person.IS_TRIED, None)
         close()
 
     drawer = st.dialog(
@@ -75,14 +75,15 @@ def _add(context: PageContext, access: Access, close: OnClose) -> None:
         "Add", type="primary", key="person_add_sure", on_click=_add_person,
         args=(context, access, deals, close),
     )  # fmt: skip
-    fields = new_person.labels_of_errors(wrong, fault)
-    beside([f"Not added. To fix: {', '.join(fields)}."] if fields and new_person.was_tried() else [])
+    fields = [new_person.LABELS[key] for key in wrong] + (["May see"] if fault else [])
+    is_tried = new_person.IS_TRIED in st.session_state
+    beside([f"Not added. To fix: {', '.join(fields)}."] if fields and is_tried else [])
     _problem()
 
 
 def _add_person(context: PageContext, access: Access, deals: people.DealsGrant, close: OnClose) -> None:
     """Add the person if there are no errors. A callback, so that a later rerun can't interrupt it."""
-    new_person.note_attempt()
+    st.session_state[new_person.IS_TRIED] = True
     entry, grants = new_person.read_input(), list(st.session_state["person_grants_new"])
     role: people.Role = st.session_state["person_role_new"]
     if new_person.faults(access, entry) or new_person.grants_fault(grants):
@@ -116,9 +117,24 @@ class _PersonDrawer:
     def is_oneself(self) -> bool:
         return self.person.username == self.context.person.username
 
-    def draw_block(self) -> None:
-        person = self.person
-        if new_person.draw_company_person(person, is_oneself=self.is_oneself):
+    def draw_company_account(self) -> None:
+        """Draw where the person comes from, what they may do with deals, and the button to (un)block them."""
+        person, deals = self.person, new_person.deals_grant_label(self.person.deals, {})
+        st.markdown(
+            f"Signs in with an account of {plain(person.company)}. Role, grants and permission for deals "
+            "come from the rules in the settings, at each sign-in."
+        )
+        st.caption(plain(f"{person.role.capitalize()} · deals: {deals}"))
+        if person.blocked:
+            st.warning(plain(f"Blocked: {person.blocked}."), icon=":material/block:")
+        if self.is_oneself:
+            st.caption("Only another administrator can block or remove you.")
+        elif person.is_shut_out:
+            st.caption(f"{plain(person.name)} may then sign in again, if a rule matches.")
+        else:
+            st.caption(f"Blocking signs {plain(person.name)} out everywhere; their tokens stop working.")
+        label, icon = ("Unblock", "lock_open") if person.is_shut_out else ("Block", "block")
+        if st.button(label, icon=f":material/{icon}:", key="person_block", disabled=self.is_oneself):
             by, is_blocked = self.context.person.username, not person.is_shut_out
             block = partial(self.access.block, person.username, by, is_blocked=is_blocked)
             self._try(block, f"{person.name} {'is blocked' if is_blocked else 'may sign in again'}")
@@ -173,7 +189,10 @@ class _PersonDrawer:
         with st.popover("Remove", icon=":material/person_remove:", disabled=self.is_oneself):
             st.markdown(f"{plain(person.name)} can no longer sign in, and their tokens stop working at once.")
             if person.company:
-                st.caption(new_person.REMOVAL_EFFECT)
+                st.caption(
+                    "With the next company sign-in they are added again, if a rule matches: to keep them "
+                    "out, block them."
+                )
             if st.button("Remove permanently", type="primary", key="person_remove_sure"):
                 remove = partial(self.access.remove, person.username, self.context.person.username)
                 self._try(remove, f"{person.name} is removed")
@@ -191,7 +210,7 @@ def _change(drawer: _PersonDrawer) -> None:
     facts = dict.fromkeys(filter(None, (person.username, person.email, sees(person))))
     st.caption(plain(" · ".join(facts)))
     if person.company:
-        drawer.draw_block()
+        drawer.draw_company_account()
     else:
         drawer.draw_rights()
         st.space("small")
@@ -203,28 +222,20 @@ def _change(drawer: _PersonDrawer) -> None:
 
 def _role(whose: str, role: people.Role, disabled: bool) -> people.Role:
     choice: people.Role = st.segmented_control(
-        "Role",
-        people.ROLES,
-        default=role,
-        format_func=str.capitalize,
-        required=True,
-        key=f"person_role_{whose}",
-        disabled=disabled,
-    )
+        "Role", people.ROLES, default=role, format_func=str.capitalize, required=True,
+        key=f"person_role_{whose}", disabled=disabled,
+    )  # fmt: skip
     st.caption(f"{choice.capitalize()} {DOES[choice]}.")
     return choice
 
 
 def _grants(context: PageContext, whose: str, role: people.Role, grants: Iterable[people.Grant]) -> list[str]:
     return st.multiselect(
-        "May see",
-        grant_options(context.clients.slicers, grants),
-        default=list(dict.fromkeys(grant.place for grant in grants)),
+        "May see", grant_options(context.clients.slicers, grants), key=f"person_grants_{whose}",
+        default=list(dict.fromkeys(grant.place for grant in grants)), accept_new_options=True,
         format_func=lambda text: "Everything" if text == "*" else text,
-        key=f"person_grants_{whose}",
-        accept_new_options=True,
         placeholder="An administrator sees everything" if role == "admin" else "project, or project/slicer",
-    )
+    )  # fmt: skip
 
 
 def _deals(
@@ -232,22 +243,14 @@ def _deals(
 ) -> people.DealsGrant:
     if role == "admin":
         return people.ALL_DEALS
-    return new_person.draw_deals_grant(
-        context,
-        f"person_deals_{whose}",
-        people.cap_grant(role, grant),
-        people.READERS.get(role, people.ALL_DEALS),
-    )
+    now, most = people.cap_grant(role, grant), people.READERS.get(role, people.ALL_DEALS)
+    return new_person.draw_deals_grant(context, f"person_deals_{whose}", now, most)
 
 
 def _shares(whose: str, role: people.Role, *, shares: bool) -> bool:
     """Draw the permission for share links; returns what is granted, which an administrator needs not."""
-    return st.checkbox(
-        "May make share links, which people without an account open",
-        value=shares,
-        key=f"person_shares_{whose}",
-        disabled=role == "admin",
-    )
+    label = "May make share links, which people without an account open"
+    return st.checkbox(label, shares, f"person_shares_{whose}", disabled=role == "admin")
 
 
 def _attempt(work: Callable[[], object]) -> bool:

@@ -87,7 +87,17 @@ def _draw_grant(context: PageContext, whose: str, grant: Grant, deals: DealsGran
                 help="Remove this filter", on_click=_set,
                 args=(whose, grant, (*grant.filters[:number], *grant.filters[number + 1 :])),
             )  # fmt: skip
-        _offer_seats(whose, grant, slicer, deals)
+        if slicer.seat_field is not None and deals is not None and deals.seats:
+            # Offer to limit the rows to the seats whose deals the person may see.
+            seats = tuple(map(str, sorted(deals.seats)))
+            fitting = Filter(name=slicer.seat_field, value=seats, match="equals")
+            others = (filter_ for filter_ in grant.filters if filter_.name != fitting.name)
+            sentence = filters.sentence(fitting, slicer, most=MOST_SEATS)
+            if fitting not in grant.filters:
+                st.button(
+                    plain(f"Limit to the seats of their deals: {sentence}"), icon=":material/handshake:",
+                    key=_key(whose, grant, "seats"), on_click=_set, args=(whose, grant, (*others, fitting)),
+                )  # fmt: skip
         _draw_form(replace(context, project=project, slicer_name=name, slicer=slicer), whose, grant)
 
 
@@ -99,27 +109,10 @@ def _label(filter_: Filter, slicer: Slicer) -> str:
     return filters.sentence(filter_, slicer, most=len(filter_.value)) + options
 
 
-def _offer_seats(whose: str, grant: Grant, slicer: Slicer, deals: DealsGrant | None) -> None:
-    """Offer to limit the rows to the seats whose deals the person may see."""
-    field = slicer.seat_field
-    if field is None or deals is None or not deals.seats:
-        return
-    fitting = Filter(name=field, value=tuple(map(str, sorted(deals.seats))), match="equals")
-    if fitting not in grant.filters:
-        st.button(
-            plain(f"Limit to the seats of their deals: {filters.sentence(fitting, slicer, most=MOST_SEATS)}"),
-            icon=":material/handshake:", key=_key(whose, grant, "seats"), on_click=_set,
-            args=(whose, grant, (*(filter_ for filter_ in grant.filters if filter_.name != field), fitting)),
-        )  # fmt: skip
-
-
 def _draw_form(context: PageContext, whose: str, grant: Grant) -> None:
     slicer = context.slicer
-    labels = {
-        name: label
-        for name, label in filter_pills.field_labels(slicer).items()
-        if name not in TIME_KEY_FIELDS
-    }
+    all_labels = filter_pills.field_labels(slicer)
+    labels = {name: label for name, label in all_labels.items() if name not in TIME_KEY_FIELDS}
     if not labels:
         st.caption("This slicer has no key fields to filter by.")
         return

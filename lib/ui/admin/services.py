@@ -45,12 +45,9 @@ def draw(context: PageContext) -> None:
             width="stretch",
         )
         st.button(
-            "Check again",
-            icon=":material/refresh:",
-            key=CHECK,
-            on_click=st.session_state.pop,
+            "Check again", icon=":material/refresh:", key=CHECK, on_click=st.session_state.pop,
             args=(RESULT, None),
-        )
+        )  # fmt: skip
     for breaker in connect.installation(settings).lines.breakers:
         if breaker.rest:
             st.warning(
@@ -63,9 +60,8 @@ def draw(context: PageContext) -> None:
     if check_result is None or time.monotonic() - check_result.at > KEPT_SECONDS:
         with summary, st.spinner("Checking each service", show_time=True):
             steps = _draw_steps(check(settings), columns)
-        check_result = st.session_state[RESULT] = CheckResult(
-            time.monotonic(), datetime.now().astimezone(), steps
-        )
+        now = datetime.now().astimezone()
+        check_result = st.session_state[RESULT] = CheckResult(time.monotonic(), now, steps)
     else:
         _draw_steps(check_result.steps, columns)
     with summary:

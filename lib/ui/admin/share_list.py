@@ -22,18 +22,12 @@ def table(links: Iterable[ShareLink], now: datetime) -> pd.DataFrame:
     """A row per link, times in UTC; a link that was never opened has no time of that."""
     rows = [
         (
-            link.name,
-            link.about,
-            link.owner,
+            link.name, link.about, link.owner,
             "expired" if link.expires <= now else "closed: wrong codes" if link.is_closed else "active",
-            link.expires,
-            link.opened,
-            link.created,
-            ", ".join(link.origins),
-            link.recipient or "",
+            link.expires, link.opened, link.created, ", ".join(link.origins), link.recipient or "",
         )
         for link in links
-    ]
+    ]  # fmt: skip
     names = ["Title", "Shows", "Made by", "State", *TIMES, "Embedded in", "Only for"]
     frame = pd.DataFrame(rows, columns=names)
     return frame.assign(**{name: pd.to_datetime(frame[name], utc=True) for name in TIMES})

@@ -15,7 +15,6 @@ from lib.ui.kit import notes, sign_in
 from lib.ui.kit.markdown import plain
 
 ALL, TO_REVOKE = "tokens_all", "tokens_to_revoke"
-OPENS_ALL, NEVER = "all that its owner can see", "never"
 COLUMNS = {
     "Name": st.column_config.TextColumn(width="medium"),
     "Begins": st.column_config.TextColumn(help="The first characters, to recognize it"),
@@ -47,7 +46,7 @@ def table(tokens: Iterable[Token], now: datetime, with_owner: bool) -> pd.DataFr
             "Owner": token.owner,
             "Service": token.service,
             "Begins": f"{token.prefix}…",
-            "Opens": str(token.deals or "") or labels(token.grants) or OPENS_ALL,
+            "Opens": str(token.deals or "") or labels(token.grants) or "all that its owner can see",
             "State": token.state(now),
             "Last used": token.last_used,
             "Expires": token.expires,
@@ -74,16 +73,12 @@ def draw(access: Access, person: Person) -> None:
         st.info(f"{none}. A script needs one to call the APIs.", icon=":material/key:")
         return
     frame = table(tokens, now, person.role == "admin")
-    selection = choose_rows("tokens", tokens, frame, COLUMNS, "Access tokens", NEVER)
+    selection = choose_rows("tokens", tokens, frame, COLUMNS, "Access tokens", "never")
     active = [token for token in selection if token.state(now) == "active"]
     revoke.button(
-        "Revoke",
-        icon=":material/block:",
-        key="tokens_revoke",
-        disabled=not active,
-        on_click=st.session_state.update,
-        args=({TO_REVOKE: active},),
-    )
+        "Revoke", icon=":material/block:", key="tokens_revoke", disabled=not active,
+        on_click=st.session_state.update, args=({TO_REVOKE: active},),
+    )  # fmt: skip
     if pending := st.session_state.get(TO_REVOKE):
         _ask(access, pending)
 
@@ -96,11 +91,8 @@ def _end() -> None:
 def _ask(access: Access, tokens: list[Token]) -> None:
     label = "This token" if len(tokens) == 1 else f"These {len(tokens)} tokens"
     st.markdown(f"{label} will stop working at once, permanently:")
-    st.markdown(
-        "\n".join(
-            f"- **{plain(token.name)}** ({plain(token.service)}), {plain(token.prefix)}…" for token in tokens
-        )
-    )
+    about = [(plain(token.name), plain(token.service), plain(token.prefix)) for token in tokens]
+    st.markdown("\n".join(f"- **{name}** ({service}), {prefix}…" for name, service, prefix in about))
     with st.container(horizontal=True):
         if st.button("Revoke", type="primary", key="tokens_revoke_sure"):
             revoke(access, tokens)
@@ -114,8 +106,7 @@ def _ask(access: Access, tokens: list[Token]) -> None:
 
 def revoke(access: Access, tokens: Iterable[Token]) -> None:
     """Revoke those of the tokens that the person signed in may revoke."""
-    person = sign_in.person()
-    if person is not None:
+    if person := sign_in.person():
         own_ids = {token.id for token in revocable_tokens(access, person)}
         for token in tokens:
             if token.id in own_ids:

@@ -78,7 +78,11 @@ def figure(rows: Bars, field: DataField, numbers: Numbers) -> go.Figure:
     least, most = float(np.nanmin(values, initial=0)), float(np.nanmax(values, initial=0)) or 1.0
     ends = np.fmax(values, values if rows.high is None else np.asarray(rows.high, dtype=float))
     ends = np.fmin(ends, most * WIDEST)
-    chart.add_trace(_texts(ends, texts, positions))
+    figures = go.Scatter(
+        x=np.fmax(np.nan_to_num(ends), 0), y=positions, mode="text", text=[f"  {text}" for text in texts],
+        textposition="middle right", textfont={"size": theme.FONT}, cliponaxis=False, hoverinfo="skip",
+    )  # fmt: skip
+    chart.add_trace(figures)
     chart.update_xaxes(showgrid=True, gridcolor=theme.FAINT, nticks=6)
     chart.update_xaxes(range=[least * 1.1, float(np.nanmax(ends, initial=most)) * 1.1])
     chart.update_yaxes(
@@ -89,20 +93,6 @@ def figure(rows: Bars, field: DataField, numbers: Numbers) -> go.Figure:
         showgrid=False,
     )
     return chart
-
-
-def _texts(ends: np.ndarray, texts: Sequence[str], positions: Sequence[int]) -> go.Scatter:
-    """The values in figures, right of the bars and of their ranges."""
-    return go.Scatter(
-        x=np.fmax(np.nan_to_num(ends), 0),
-        y=positions,
-        mode="text",
-        text=[f"  {text}" for text in texts],
-        textposition="middle right",
-        textfont={"size": theme.FONT},
-        cliponaxis=False,
-        hoverinfo="skip",
-    )
 
 
 def _errors(rows: Bars, values: np.ndarray) -> dict[str, object] | None:

@@ -43,7 +43,19 @@ def figure(grid: Grid, field: DataField, numbers: Numbers, ink: str = palette.GR
     chart.add_trace(_cells(grid, texts, field, ink))
     if grid.few is not None and grid.few.any():
         chart.add_trace(_hatches(grid.few))
-    chart.add_trace(_squares(grid, texts, field))
+    # Transparent squares over all cells, as the cells of a Plotly heatmap can't be selected by a click.
+    squares = [(column, row) for row in range(len(grid.down)) for column in range(len(grid.across))]
+    customdata = [
+        f"{plain_text(grid.down[row])} · {plain_text(grid.across[column])}<br>"
+        f"{plain_text(title(field))}: {texts[row][column]}"
+        for column, row in squares
+    ]
+    markers = go.Scatter(
+        x=[column for column, _ in squares], y=[row for _, row in squares], mode="markers",
+        marker={"symbol": "square", "size": ROW, "color": theme.CLEAR}, customdata=customdata,
+        hovertemplate="%{customdata}<extra></extra>",
+    )  # fmt: skip
+    chart.add_trace(markers)
     chart.update_xaxes(
         side="top",
         range=[-0.5, len(grid.across) - 0.5],
@@ -70,19 +82,10 @@ def _cells(grid: Grid, texts: list[list[str]], field: DataField, ink: str) -> go
     most = float(np.quantile(solid, 0.95)) if is_ratio else None
     return go.Heatmap(
         z=np.where(np.isnan(grid.solid) & ~np.isnan(grid.values), least, grid.values),
-        x=list(range(len(grid.across))),
-        y=list(range(len(grid.down))),
-        colorscale=theme.SCALE,
-        showscale=False,
-        zmin=least,
-        zmax=most,
-        xgap=2,
-        ygap=2,
-        text=texts,
-        texttemplate="%{text}",
-        textfont={"color": ink},
-        hoverinfo="skip",
-    )
+        x=list(range(len(grid.across))), y=list(range(len(grid.down))), colorscale=theme.SCALE,
+        showscale=False, zmin=least, zmax=most, xgap=2, ygap=2, text=texts, texttemplate="%{text}",
+        textfont={"color": ink}, hoverinfo="skip",
+    )  # fmt: skip
 
 
 def _hatches(few: np.ndarray) -> go.Scatter:
@@ -96,21 +99,4 @@ def _hatches(few: np.ndarray) -> go.Scatter:
             y += [row + 0.5 - (left - start), row + 0.5 - (right - start), None]
     return go.Scatter(
         x=x, y=y, mode="lines", line={"color": theme.FAINT, "width": 1}, hoverinfo="skip", connectgaps=False
-    )
-
-
-def _squares(grid: Grid, texts: list[list[str]], field: DataField) -> go.Scatter:
-    """Transparent squares over all cells, as the cells of a Plotly heatmap can't be selected by a click."""
-    squares = [(column, row) for row in range(len(grid.down)) for column in range(len(grid.across))]
-    return go.Scatter(
-        x=[column for column, _ in squares],
-        y=[row for _, row in squares],
-        mode="markers",
-        marker={"symbol": "square", "size": ROW, "color": theme.CLEAR},
-        customdata=[
-            f"{plain_text(grid.down[row])} · {plain_text(grid.across[column])}<br>"
-            f"{plain_text(title(field))}: {texts[row][column]}"
-            for column, row in squares
-        ],
-        hovertemplate="%{customdata}<extra></extra>",
     )

@@ -53,18 +53,10 @@ def figure(panels: Sequence[Panel], field: DataField, numbers: Numbers) -> go.Fi
             trace.update(marker={"size": 3}, hoverlabel={"namelength": -1})
             chart.add_trace(trace.update(xaxis=f"x{name}", yaxis=f"y{name}"))
         chart.add_annotation(
-            text=f"<b>{labels[index]}</b><br>{theme.plain_text(panel.figure)}",
-            xref=f"x{name} domain",
-            yref=f"y{name} domain",
-            x=0,
-            y=1,
-            yshift=4,
-            xanchor="left",
-            yanchor="bottom",
-            align="left",
-            showarrow=False,
-            font={"size": theme.FONT},
-        )
+            text=f"<b>{labels[index]}</b><br>{theme.plain_text(panel.figure)}", xref=f"x{name} domain",
+            yref=f"y{name} domain", x=0, y=1, yshift=4, xanchor="left", yanchor="bottom", align="left",
+            showarrow=False, font={"size": theme.FONT},
+        )  # fmt: skip
     return chart
 
 
@@ -133,10 +125,7 @@ def alternative(panels: Sequence[Panel], title: str) -> str:
     for panel in panels:
         values = panel.line.now.values
         indices = np.flatnonzero(~np.isnan(values))
-        most = (
-            f", highest on {panel.line.now.names[indices[np.argmax(values[indices])]]}"
-            if len(indices)
-            else ""
-        )
-        parts.append(f"{panel.line.label} {panel.figure}{most}")
+        parts.append(f"{panel.line.label} {panel.figure}")
+        if len(indices):
+            parts[-1] += f", highest on {panel.line.now.names[indices[np.argmax(values[indices])]]}"
     return f"{title}: {'; '.join(parts)}"

@@ -3,6 +3,7 @@
 import html
 from collections import Counter
 from collections.abc import Sequence
+from os.path import commonprefix
 from typing import Any
 
 import plotly.graph_objects as go
@@ -67,7 +68,8 @@ def _middle(text: str, length: int) -> str:
 
 def _where_it_differs(label: str, labels: Sequence[str], length: int) -> str:
     """The beginning of a label, and the part from where it first differs from the one most like it."""
-    difference = max((_common_length(label, other) for other in labels if other != label), default=0)
+    shared = (len(commonprefix([label, other])) for other in labels if other != label)  # noqa: RUF071
+    difference = max(shared, default=0)
     head = length // 3
     space = length - head - 1
     begin = min(difference - 2, len(label) - space)
@@ -75,12 +77,6 @@ def _where_it_differs(label: str, labels: Sequence[str], length: int) -> str:
         return f"{label[: length - 1]}…"
     rest = label[begin:]
     return f"{label[:head]}…{rest if len(rest) <= space else f'{rest[: space - 1]}…'}"
-
-
-def _common_length(label: str, other: str) -> int:
-    """The length of the beginning that two labels share."""
-    pairs = enumerate(zip(label, other, strict=False))
-    return next((index for index, (mine, theirs) in pairs if mine != theirs), min(len(label), len(other)))
 
 
 def plain_text(text: str) -> str:

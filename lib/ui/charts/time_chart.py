@@ -35,7 +35,17 @@ def over_time(lines: Sequence[ChartLine], field: DataField, numbers: Numbers) ->
     if not now.series.is_whole.all():
         figure.add_traces(partial(now, field, numbers))
     figure.add_trace(line(now, now.series, field, numbers))
-    _label(figure, lines, now.series)
+    # Label the lines at their right ends without overlaps, in the theme's text color.
+    ends = []
+    for index, chart_line in enumerate(lines):
+        indices = np.flatnonzero(~np.isnan(chart_line.series.values[: len(now.series)]))
+        if len(indices):
+            ends.append((float(chart_line.series.values[indices[-1]]), index, chart_line.label))
+    for rank, (value, _, text) in enumerate(sorted(ends)):
+        figure.add_annotation(
+            x=now.series.starts[-1], y=value, text=theme.plain_text(text), showarrow=False, xanchor="left",
+            xshift=8, yshift=0 if len(ends) == 1 else (-8, 8)[rank], font={"size": theme.FONT},
+        )  # fmt: skip
     return figure
 
 
@@ -146,27 +156,6 @@ def band(line: Series) -> list[go.Scatter]:
     edge = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "x": line.starts}
     fill = {"fill": "tonexty", "fillcolor": theme.BAND}
     return [go.Scatter(y=line.low, **edge), go.Scatter(y=line.high, **fill, **edge)]
-
-
-def _label(figure: go.Figure, lines: Sequence[ChartLine], times: Series) -> None:
-    """Label the lines at their right ends without overlaps, in the theme's text color."""
-    ends = []
-    for index, line in enumerate(lines):
-        indices = np.flatnonzero(~np.isnan(line.series.values[: len(times)]))
-        if len(indices):
-            ends.append((float(line.series.values[indices[-1]]), index, line.label, times.starts[-1]))
-    ends.sort()
-    for rank, (value, _, text, at) in enumerate(ends):
-        figure.add_annotation(
-            x=at,
-            y=value,
-            text=theme.plain_text(text),
-            showarrow=False,
-            xanchor="left",
-            xshift=8,
-            yshift=0 if len(ends) == 1 else (-8, 8)[rank],
-            font={"size": theme.FONT},
-        )
 
 
 def draw_sparkline(course: Series, field: DataField, period: Days, numbers: Numbers) -> None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from lib.figures import rows
@@ -16,7 +15,7 @@ from lib.figures.query.view_parts import Exploration
 from lib.figures.rows import NO_RECEIPT, ActReceipt, Cell, Column, Row, Table
 from lib.reporting import named_days
 from lib.reporting.answers import LEVEL
-from lib.slicers.models import DataField, KeyField, Order
+from lib.slicers.models import Direction, Order
 from lib.ui.explore import screen, top_values
 from lib.ui.explore.top_values import TopValues
 from lib.ui.kit import listing, problems, reader, rows_mount, screens
@@ -67,34 +66,25 @@ def board(top: TopValues, numbers: Numbers) -> Table:
     columns += [Column("id", "ID")] if in_words else []
     for field in top.columns:
         columns.append(_column(top, field.name, title(field, with_unit=True), True, about=field.annotation))
-        columns += [Column(name, title, about=about) for name, title, about in _beside(frame, field)]
-    rows = [
+        for name, heading, about in (
+            (f"share:{field.name}", "Share, %", "Of the total of all values"),
+            (f"off:{field.name}", "±, %", f"{LEVEL} confidence interval: how far off the figure may be"),
+        ):
+            columns += [Column(name, heading, about=about)] if name in frame else []
+    table_rows = [
         Row(_cells(top, dict(zip(frame, record, strict=True)), numbers), ((key.name, value),), (False,))
         for value, record in zip(top.values, frame.itertuples(index=False, name=None), strict=True)
     ]
     label = f"Top values of {key.description or key.name} by {title(top.data_field)}"
-    return Table(key.name, label, columns, rows, verb="Show in Audience:")
+    return Table(key.name, label, columns, table_rows, verb="Show in Audience:")
 
 
 def _column(
     top: TopValues, name: str, title: str, orders: bool, is_key: bool = False, about: str | None = None
 ) -> Column:
-    return Column(
-        id=name,
-        title=title,
-        is_key=is_key,
-        order=("asc" if is_key else "desc") if orders else None,
-        sorted=top.by.direction if top.by.name == name else None,
-        about=about or "",
-    )
-
-
-def _beside(frame: pd.DataFrame, field: DataField) -> list[tuple[str, str, str]]:
-    columns = {
-        f"share:{field.name}": ("Share, %", "Of the total of all values"),
-        f"off:{field.name}": ("±, %", f"{LEVEL} confidence interval: how far off the figure may be"),
-    }
-    return [(name, *columns[name]) for name in columns if name in frame]
+    order: Direction | None = ("asc" if is_key else "desc") if orders else None
+    direction = top.by.direction if top.by.name == name else None
+    return Column(name, title, is_key=is_key, order=order, sorted=direction, about=about or "")
 
 
 def _cells(top: TopValues, record: Mapping[Any, Any], numbers: Numbers) -> list[Cell]:
@@ -157,11 +147,14 @@ def explorer(context: PageContext) -> None:
             FieldList(f"data_field:{where}", "Data field", "Formula", slicer.data_fields, usual, 6, False),
         )
         with st.container(key="fields"):
-            names = [
-                _choose(field_list, text or "", name)
-                for field_list, name in zip(lists, (old.key, old.data), strict=True)
-            ]
-        fields = _remember(context, old, [*zip(lists, names, strict=True)])
+            key, data = map(_choose, lists, (text or "", text or ""), (old.key, old.data))
+        # Put the chosen fields into the link, and remember them for the next visit.
+        fields = Exploration(key, data, old.order if (key, data) == (old.key, old.data) else None)
+        for field_list, name in zip(lists, (key, data), strict=True):
+            st.session_state[field_list.key] = name
+        is_usual = (key, data) == (first, usual)
+        if fields != old and not (old == Exploration() and is_usual):
+            history.change_view(context, exploration=fields)
     with right_side:
         _answer(context, fields)
 
@@ -180,11 +173,6 @@ def _choose(field_list: FieldList, text: str, old: str) -> str:
     keys = [act.key for act in acts if isinstance(act, OpenRow) and act.key in names]
     name = keys[-1] if keys else name
     st.session_state[field_list.taken_key] = receipt
-    listing.draw(field_list.list_key, _page(field_list, matches, name), receipt, follow)
-    return name
-
-
-def _page(field_list: FieldList, matches: Sequence[Any], name: str) -> Listing:
     of_all = f" of {len(field_list.fields)}" if len(matches) < len(field_list.fields) else ""
     columns = (
         ListColumn("field", f"{field_list.what} ({len(matches)}{of_all})", 10.0),
@@ -192,25 +180,14 @@ def _page(field_list: FieldList, matches: Sequence[Any], name: str) -> Listing:
         ListColumn("source", field_list.source, 5.0, keeps_end=True),
         ListColumn("name", "Name", 9.5, keeps_end=True),
     )
-    rows = [
+    list_rows = [
         ListRow(field.name, [ListCell(text) for text in screen.row(field)], is_open=field.name == name)
         for field in matches
     ]
     label = f"{field_list.what}s of the slicer: choose one"
-    return Listing(label, columns, rows, len(rows), most_in_sight=field_list.most)
-
-
-def _remember(context: PageContext, old: Exploration, names: Sequence[tuple[FieldList, str]]) -> Exploration:
-    """Put the chosen fields into the link, and remember them for the next visit."""
-    (_, key), (_, data) = names
-    order = old.order if (key, data) == (old.key, old.data) else None
-    fields = Exploration(key, data, order)
-    is_usual = all(name == field_list.usual for field_list, name in names)
-    for field_list, name in names:
-        st.session_state[field_list.key] = name
-    if fields != old and not (old == Exploration() and is_usual):
-        history.change_view(context, exploration=fields)
-    return fields
+    page = Listing(label, columns, list_rows, len(list_rows), most_in_sight=field_list.most)
+    listing.draw(field_list.list_key, page, receipt, follow)
+    return name
 
 
 def _answer(context: PageContext, fields: Exploration) -> None:
@@ -224,32 +201,25 @@ def _answer(context: PageContext, fields: Exploration) -> None:
             carry(history.current(context).with_query(split_by=(key.name,)), data.name, tab="split")
     with problems.report_errors("The top values"):
         query = screen.last_days(context)
-        top = top_values.top_values(
-            partial(ask.estimate, context), query, context.slicer, key.name, data.name, fields.order
-        )
+        estimate = partial(ask.estimate, context)
+        top = top_values.top_values(estimate, query, context.slicer, key.name, data.name, fields.order)
         numbers = Numbers.of(reader.locale())
         shown_days = days(*named_days.days_of(query, context.slicer))
         sentence = plain(precision.summary(top.answer, top.columns, numbers))
         st.caption(f"{top_values.count_label(top, numbers)} · {shown_days} · {sentence}")
-        _about(context, key, data, top)
+        for field in (key, data):
+            if facts := screen.about(field):
+                st.caption(f"**{plain(field.description or field.name)}** {plain(' · '.join(facts))}")
+        codes = precision.codes(context.slicer, [key.name])
+        for note in (*codes, *precision.optional_field_note(context.slicer, data)):
+            st.caption(plain(note))
+        if top.order != top.data_field and top.by.name == top.order.name:
+            st.caption(
+                f"Ordered by {plain(title(top.order))}: {plain(title(data))} is a formula, and formulas "
+                "are highest in the smallest groups."
+            )
         if top.values:
             rows_mount.draw(BOARD, [board(top, numbers)], receipt, follow)
         else:
             st.info("No data in these days.", icon=":material/info:")
         current_focus.refine("top_values")
-
-
-def _about(context: PageContext, key: KeyField, data: DataField, top: TopValues) -> None:
-    for field in (key, data):
-        if facts := screen.about(field):
-            st.caption(f"**{plain(field.description or field.name)}** {plain(' · '.join(facts))}")
-    for sentence in (
-        *precision.codes(context.slicer, [key.name]),
-        *precision.optional_field_note(context.slicer, data),
-    ):
-        st.caption(plain(sentence))
-    if top.order != top.data_field and top.by.name == top.order.name:
-        st.caption(
-            f"Ordered by {plain(title(top.order))}: {plain(title(data))} is a formula, and formulas "
-            "are highest in the smallest groups."
-        )

@@ -18,7 +18,7 @@ from lib.settings import Settings
 from lib.slicers import dates
 from lib.slicers.definition.reading import GUESS
 from lib.slicers.granularities import time_key_field
-from lib.slicers.models import DataField, KeyField, Slicer
+from lib.slicers.models import DataField, KeyField
 from lib.ui.charts import time_chart
 from lib.ui.kit import notes, reader, sign_in, slicer_info
 from lib.ui.kit.frame import PageContext
@@ -49,8 +49,7 @@ def row(field: KeyField | DataField) -> tuple[str, str, str, str]:
     """What a field is called, its type, its mapping or formula, and its name in requests."""
     source = field.formula if isinstance(field, DataField) else field.mapping
     is_guess = (field.annotation or "").startswith(GUESS)
-    kind = f"{_type(field)}, a guess" if is_guess else _type(field)
-    return field.description or field.name, kind, source or "", field.name
+    return field.description or field.name, _type(field) + ", a guess" * is_guess, source or "", field.name
 
 
 def about(field: KeyField | DataField) -> list[str]:
@@ -87,12 +86,9 @@ def draw_changes(context: PageContext) -> None:
         return
     fields: list[KeyField | DataField] = [*context.slicer.key_fields, *context.slicer.data_fields]
     if any((field.annotation or "").startswith(GUESS) for field in fields) and st.button(
-        "Confirm all guesses",
-        icon=":material/check:",
-        type="tertiary",
-        key="confirm_guesses",
+        "Confirm all guesses", icon=":material/check:", type="tertiary", key="confirm_guesses",
         help="All fields of this slicer that are marked “a guess” are right as they are",
-    ):
+    ):  # fmt: skip
         person = sign_in.person()
         if person is not None and person.role == "admin":
             pair = context.project, context.slicer_name
@@ -108,12 +104,8 @@ def _dialog(context: PageContext) -> None:
     pair = (context.project, context.slicer_name)
     installation = connect.installation(Settings.current())
     source = installation.warehouse.definition(*pair).source
-    uses_sentence = dependents.count(installation.access, pair).sentence()
-    uses = (
-        f"Depends on {'/'.join(pair)}: {uses_sentence}."
-        if uses_sentence
-        else f"Nothing depends on {'/'.join(pair)}."
-    )
+    uses = dependents.count(installation.access, pair).sentence()
+    uses = f"Depends on {'/'.join(pair)}: {uses}." if uses else f"Nothing depends on {'/'.join(pair)}."
     st.markdown(plain(f"{uses} Renaming keeps all of it; links to the old name stop working."))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         project = st.text_input("Project", value=pair[0], key=PROJECT)
@@ -156,9 +148,20 @@ def last_days(context: PageContext) -> AudienceQuery:
 
 def facts(context: PageContext) -> None:
     """Draw the slicer's description, dates, time zone and audience sources."""
-    about = context.slicer.annotation or context.slicer_name
+    slicer, texts = context.slicer, []
+    if slicer.first_date and slicer.last_date:
+        first, last = date.fromisoformat(slicer.first_date), date.fromisoformat(slicer.last_date)
+        texts.append(f"{days(first, last)}, {count_of((last - first).days + 1, 'day')}")
+    zone = "other time zones available" if slicer.supports_timezone else "fixed time zone"
+    texts.append(f"UTC{slicer.timezone:+d}, {zone}")
+    texts += [text] if (text := precision.source(slicer)) else []
+    texts += [f"only rows where {plain(text)}"] if (text := filters.restrictions(slicer)) else []
+    for source in slicer.audience_sources:
+        annotation = f" ({source.annotation})" if source.annotation else ""
+        texts.append(f"{source.description or source.name}{annotation}")
+    about = slicer.annotation or context.slicer_name
     with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
-        st.markdown(f"**{plain(about)}** · :small[{' · '.join(_facts(context.slicer))}]", width="stretch")
+        st.markdown(f"**{plain(about)}** · :small[{' · '.join(texts)}]", width="stretch")
         with st.container(width="content"):
             views(context)
 
@@ -184,14 +187,14 @@ def headline(context: PageContext) -> None:
             with st.container(gap="xxsmall", key=f"slicer_figure_{field.name}"):
                 total = answer.total_of(field.name)
                 value = numbers.short(total.value, in_currency(field, total.currency))
-                notes = [*filter(None, [answer.total.withheld(field.name)]), *about(field)]
-                st.metric(plain(title(field)), plain(value), help=plain(" · ".join(notes)) or None)
+                helps = [*filter(None, [answer.total.withheld(field.name)]), *about(field)]
+                st.metric(plain(title(field)), plain(value), help=plain(" · ".join(helps)) or None)
                 if by_day:
                     course = series.over(answer, field.name, "day", shown_days)
                     time_chart.draw_sparkline(course, field, shown_days, numbers)
     exact = precision.summary(answer, [context.slicer.data_field(name) for name in names], numbers)
-    notes_ = precision.not_finite_notes(answer, context.slicer, numbers)
-    st.caption(" · ".join([days(*shown_days), plain(exact), *map(plain, notes_)]))
+    not_finite = precision.not_finite_notes(answer, context.slicer, numbers)
+    st.caption(" · ".join([days(*shown_days), plain(exact), *map(plain, not_finite)]))
 
 
 def _everything(context: PageContext) -> AudienceQuery:
@@ -199,18 +202,3 @@ def _everything(context: PageContext) -> AudienceQuery:
     return AudienceQuery(
         project_name=context.project, slicer_name=context.slicer_name, start_date="today", end_date="today"
     )
-
-
-def _facts(slicer: Slicer) -> list[str]:
-    texts = []
-    if slicer.first_date and slicer.last_date:
-        first, last = date.fromisoformat(slicer.first_date), date.fromisoformat(slicer.last_date)
-        texts.append(f"{days(first, last)}, {count_of((last - first).days + 1, 'day')}")
-    zone = "other time zones available" if slicer.supports_timezone else "fixed time zone"
-    texts.append(f"UTC{slicer.timezone:+d}, {zone}")
-    texts += [text] if (text := precision.source(slicer)) else []
-    texts += [f"only rows where {plain(text)}"] if (text := filters.restrictions(slicer)) else []
-    for source in slicer.audience_sources:
-        about = f" ({source.annotation})" if source.annotation else ""
-        texts.append(f"{source.description or source.name}{about}")
-    return texts

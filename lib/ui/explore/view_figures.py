@@ -64,12 +64,12 @@ def first(views: list[SavedView], start: int, alerts: Mapping[int, Alert]) -> li
     return sorted(views, key=rank)[:MOST_VIEWS]
 
 
-def figures_query(focus: Focus) -> AudienceQuery:
+def figures_query(view_focus: Focus) -> AudienceQuery:
     """The question behind a view's figures, over time: a change is held against what days differ by."""
-    return focus.over_time().model_copy(update={"data_fields": focus.fields[:MOST_FIGURES]})
+    return view_focus.over_time().model_copy(update={"data_fields": view_focus.fields[:MOST_FIGURES]})
 
 
-def _card(view: SavedView, focus: Focus, left_out: list[str], alert: Alert | None) -> None:
+def _card(view: SavedView, view_focus: Focus, left_out: list[str], alert: Alert | None) -> None:
     """Draw a view's name and figures; where it no longer fits its slicer, why, and no figures."""
     with st.container(border=True, gap="xsmall", key=f"{CARD}_{view.id}"):
         icon, open_view = "group" if view.is_shared else "bookmark", partial(saved.go, True, view)
@@ -79,24 +79,24 @@ def _card(view: SavedView, focus: Focus, left_out: list[str], alert: Alert | Non
             st.caption(plain(" ".join(left_out)))
         else:
             try:
-                _figures(focus, ask.estimate(focus.context, figures_query(focus)))
+                _figures(view_focus, ask.estimate(view_focus.context, figures_query(view_focus)))
             except TrancheError as error:
                 st.caption(plain(error_text.sentence(error)))
         if alert is not None and alert.state == "firing":
-            condition = alert_text.condition_text(alert, focus.numbers)
-            sentence = f"{condition} · {alert_text.alert_state(alert, focus.numbers)}"
+            condition = alert_text.condition_text(alert, view_focus.numbers)
+            sentence = f"{condition} · {alert_text.alert_state(alert, view_focus.numbers)}"
             st.markdown(f":small[:material/notifications_active: {plain(sentence)}]")
 
 
 NARROWEST_FIGURE = 84  # pixels, of a card's figures side by side
 
 
-def _figures(focus: Focus, answer: Audience) -> None:
-    comparisons = compared_answers.fetch_each(focus, figures_query(focus), answer)
-    fields = [focus.slicer.data_field(name) for name in focus.fields[:MOST_FIGURES]]
+def _figures(view_focus: Focus, answer: Audience) -> None:
+    comparisons = compared_answers.fetch_each(view_focus, figures_query(view_focus), answer)
+    fields = [view_focus.slicer.data_field(name) for name in view_focus.fields[:MOST_FIGURES]]
     with st.grid(len(fields), min_column_width=NARROWEST_FIGURE, gap="small", wrap=False):
         for field in fields:
-            side = replace(focus, field=field)
+            side = replace(view_focus, field=field)
             lines = [line.series for line in over_time.lines(side, answer, comparisons)]
             figure = headline.figure(side, answer, comparisons, lines)
             st.metric(
@@ -104,6 +104,6 @@ def _figures(focus: Focus, answer: Audience) -> None:
                 None if comparisons[0] is None else plain(figure["delta"] or ""),
                 delta_color=figure["color"], delta_arrow=figure["arrow"],
             )  # fmt: skip
-    exact = precision.summary(answer, fields, focus.numbers)
-    before = f", compared with {numbers.days(*focus.comparison.before)}" if focus.comparison else ""
-    st.caption(plain(f"{numbers.days(*focus.period)}{before} · {exact}"))
+    exact, comparison = precision.summary(answer, fields, view_focus.numbers), view_focus.comparison
+    before = f", compared with {numbers.days(*comparison.before)}" if comparison else ""
+    st.caption(plain(f"{numbers.days(*view_focus.period)}{before} · {exact}"))

@@ -16,12 +16,8 @@ from lib.ui.kit.markdown import plain
 from lib.ui.query import current_focus, history, split_picker
 from lib.wire.filters import Flag
 
-SAME = ({*AudienceQuery.model_fields} & {*ExportQuery.model_fields}) - {
-    "data_fields",
-    "include_mappings",
-    "limit",
-    "offset",
-}
+OWN = {"data_fields", "include_mappings", "limit", "offset"}
+SAME = ({*AudienceQuery.model_fields} & {*ExportQuery.model_fields}) - OWN
 
 
 def draw(context: PageContext, question: AudienceQuery) -> ExportQuery:
@@ -32,8 +28,17 @@ def draw(context: PageContext, question: AudienceQuery) -> ExportQuery:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         mappings = _mappings(len(question.split_by))
         total = st.toggle("Total row", key="export_total", persist_state="session")
-        escapes = _escapes(context, export_format)
-        full_digits = _full_digits(context, export_format)
+        escapes, full_digits = True, False
+        if export_format in ("csv", "tsv") and context.slicer.knows("escape_formulas"):
+            escapes = st.toggle(
+                "Escape formulas", value=True, key="export_escape", persist_state="session",
+                help="An apostrophe before text that a spreadsheet would run as a formula.",
+            )  # fmt: skip
+        if export_format in ("csv", "tsv") and context.slicer.knows("full_digits"):
+            full_digits = st.toggle(
+                "Full digits", key="export_digits", persist_state="session",
+                help="Off: figures are rounded to the decimals of their field, as on screen.",
+            )  # fmt: skip
     choices = {
         "export_format": export_format,
         "data_fields": data_fields or None,
@@ -92,16 +97,9 @@ def _data_fields(context: PageContext, query: AudienceQuery) -> tuple[str, ...]:
 
 
 def _format(context: PageContext) -> ExportFormat:
-    is_plain = precision.is_plain(context.slicer)
-    labels = {
-        name: file_format.plain_words if is_plain else file_format.words
-        for name, file_format in FORMATS.items()
-    }
-    formats = [
-        name
-        for name, file_format in FORMATS.items()
-        if labels[name] and (file_format.plain_words or context.slicer.knows(name))
-    ]
+    is_plain, knows = precision.is_plain(context.slicer), context.slicer.knows
+    labels = {name: format_.plain_words if is_plain else format_.words for name, format_ in FORMATS.items()}
+    formats = [name for name in FORMATS if labels[name] and (FORMATS[name].plain_words or knows(name))]
     choice = st.segmented_control(
         "Format", formats, default="csv", required=True, format_func=plain, key="export_format",
         persist_state="session",
@@ -109,25 +107,6 @@ def _format(context: PageContext) -> ExportFormat:
     format_name = choice if choice in formats else formats[0]
     st.caption(plain(labels[format_name]))
     return format_name
-
-
-def _escapes(context: PageContext, export_format: ExportFormat) -> bool:
-    """Draw the switch for the escape of formulas, which csv and tsv have."""
-    if not context.slicer.knows("escape_formulas") or export_format not in ("csv", "tsv"):
-        return True
-    return st.toggle(
-        "Escape formulas", value=True, key="export_escape", persist_state="session",
-        help="An apostrophe before text that a spreadsheet would run as a formula.",
-    )  # fmt: skip
-
-
-def _full_digits(context: PageContext, export_format: ExportFormat) -> bool:
-    if not context.slicer.knows("full_digits") or export_format not in ("csv", "tsv"):
-        return False
-    return st.toggle(
-        "Full digits", key="export_digits", persist_state="session",
-        help="Off: figures are rounded to the decimals of their field, as on screen.",
-    )  # fmt: skip
 
 
 def _mappings(split_fields: int) -> Flag | None:
@@ -140,6 +119,4 @@ def _mappings(split_fields: int) -> Flag | None:
         "Descriptions next to IDs", value=usual, key=f"export_mappings_{'one' if usual else 'several'}",
         persist_state="session",
     )  # fmt: skip
-    if is_on == usual:
-        return None
-    return 1 if is_on else 0
+    return None if is_on == usual else 1 if is_on else 0

@@ -52,18 +52,15 @@ class RawFile:
     def first(self, count: int) -> Audience:
         """The first rows as an Audience with the file's total; missing values if the file has no total."""
         part = self.lines.head(min(count, self.rows))
-        keys = [*self.split_by, *(f"{name}{DESCRIPTION}" for name in self.split_by)]
-        texts = part[[key for key in keys if key in part]]
-        frame = texts[[title for title in texts if title not in self.split_by]]
+        titles = [title for name in self.split_by if (title := f"{name}{DESCRIPTION}") in part]
+        texts = part[titles].rename(columns=lambda title: title.removesuffix(DESCRIPTION))
         total = self.lines.iloc[-1] if self.has_total else pd.Series("", self.lines.columns)
         return Audience(
-            keys=texts[list(self.split_by)],
+            keys=part[list(self.split_by)],
             values=part[self.data_fields].map(_number).astype("float64"),
             percents=pd.DataFrame(index=part.index),
             total=Total({name: _number(total[name]) for name in self.data_fields}, self.rows),
-            descriptions=frame.rename(columns=lambda title: title.removesuffix(DESCRIPTION))
-            if frame.shape[1]
-            else None,
+            descriptions=texts if titles else None,
         )
 
 
@@ -71,14 +68,9 @@ def read(export: Export, query: ExportQuery, slicer: Slicer) -> RawFile:
     """Export `query` as tsv2 of our own service, and read the file. Raises what `export` does."""
     query = query.model_copy(update={"export_format": "tsv2"})
     lines = pd.read_csv(
-        export(query),
-        sep="\t",
-        dtype=str,
-        na_filter=False,
-        lineterminator="\n",
-        skip_blank_lines=False,
+        export(query), sep="\t", dtype=str, na_filter=False, lineterminator="\n", skip_blank_lines=False,
         quoting=csv.QUOTE_NONE,
-    ).map(unescape)
+    ).map(unescape)  # fmt: skip
     return RawFile(lines, query.split_by, bool(query.include_total and query.split_by))
 
 
@@ -118,17 +110,16 @@ def preview(ask: Ask, export: Export, query: ExportQuery, slicer: Slicer) -> Pre
         most = min(READ_TO_FILTER, query.limit or READ_TO_FILTER)
         file = read(export, query.model_copy(update={"limit": most}), slicer)
         is_whole = file.rows < READ_TO_FILTER
-        return Preview(
-            query,
-            rows=file.first(FIRST_ROWS),
-            row_count=file.rows,
-            is_counted=is_whole,
-            is_exact=True,
-            has_total=is_whole,
-        )
+        return Preview(query, file.first(FIRST_ROWS), file.rows, is_whole, is_exact=True, has_total=is_whole)
     data_fields = query.data_fields or usual_fields(query, slicer)
-    rows_limit = ROWS_LIMITS[1] if slicer.knows("limit") else DESK_ROWS_LIMIT
-    answer = ask(_audience_query(query, data_fields, rows_limit))
+    same = query.model_dump(include=set(AudienceQuery.model_fields) & set(ExportQuery.model_fields))
+    own = {
+        "data_fields": data_fields,
+        "include_mappings": int(query.with_mappings),
+        "limit": min(FIRST_ROWS, query.limit or FIRST_ROWS),
+        "audience_rows_limit": ROWS_LIMITS[1] if slicer.knows("limit") else DESK_ROWS_LIMIT,
+    }
+    answer = ask(AudienceQuery.model_validate(same | own))
     is_exact = answer.confidence_range is None
     return Preview(
         query,
@@ -175,16 +166,3 @@ def summary(file: Preview, numbers: Numbers) -> str:
         least = "" if file.is_counted else "at least "
         text += f" on {least}{number} sheets: one of {limits.name} holds {numbers.number(limits.rows)}"
     return text
-
-
-def _audience_query(query: ExportQuery, data_fields: tuple[str, ...], rows_limit: int) -> AudienceQuery:
-    same = query.model_dump(include=set(AudienceQuery.model_fields) & set(ExportQuery.model_fields))
-    return AudienceQuery.model_validate(
-        same
-        | {
-            "data_fields": data_fields,
-            "include_mappings": int(query.with_mappings),
-            "limit": min(FIRST_ROWS, query.limit or FIRST_ROWS),
-            "audience_rows_limit": rows_limit,
-        }
-    )

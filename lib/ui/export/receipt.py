@@ -100,10 +100,13 @@ def receipt(ask: Ask, export: Export, question: AudienceQuery, file: Preview, sl
     total = _exact(ask, export, whole, fields, file, slicer).get((), {})
     lines = [_of_total(slicer.data_field(name), screen, total) for name in names]
     if question.split_by:
-        exact = _exact(ask, export, _query_of_rows(question, screen), fields, file, slicer)
-        lines += _of_rows(
-            SplitRows(screen, None, slicer.data_field(names[0]), slicer), names, exact, file.query
-        )
+        # The question limited to the values of the rows on screen.
+        values = {str(name): tuple(screen.names[name].unique()) for name in screen.names if len(screen)}
+        filters = [Filter(name=name, value=texts, match="equals") for name, texts in values.items()]
+        of_rows = question.model_copy(update={"filters": (*question.filters, *filters)})
+        exact = _exact(ask, export, of_rows, fields, file, slicer)
+        split = SplitRows(screen, None, slicer.data_field(names[0]), slicer)
+        lines += _of_rows(split, names, exact, file.query)
     return Receipt(tuple(lines), len(screen) if question.split_by else 0, file.is_plain)
 
 
@@ -118,7 +121,10 @@ def _of_rows(split: SplitRows, names: Iterable[str], exact: Exact, query: Export
     keys = answer.names.itertuples(index=False, name=None)
     for row, (key, label) in enumerate(zip(keys, split_rows.row_labels(split), strict=True)):
         values = exact.get(tuple(map(str, key)), {})
-        is_left_out = bool(values) and not _passes(values, query)
+        is_left_out = bool(values) and not all(
+            (value := values.get(filter_.name)) is not None and COMPARE[filter_.match](value, filter_.value)
+            for filter_ in query.data_filters
+        )
         for name in names:
             value = _number(answer.values[name].iloc[row])
             low, high = (
@@ -131,36 +137,23 @@ def _of_rows(split: SplitRows, names: Iterable[str], exact: Exact, query: Export
     return lines
 
 
-def _query_of_rows(question: AudienceQuery, screen: Audience) -> AudienceQuery:
-    """The question limited to the values of the rows on screen."""
-    filters = (
-        Filter(name=str(name), value=tuple(screen.names[name].unique()), match="equals")
-        for name in screen.names
-        if len(screen)
-    )
-    return question.model_copy(update={"filters": (*question.filters, *filters)})
-
-
 def _exact(
     ask: Ask, export: Export, question: AudienceQuery, names: tuple[str, ...], file: Preview, slicer: Slicer
 ) -> Exact:
     """The exact figures of all rows, by their names; empty if the service can't read all records."""
     every = {"data_fields": names, "order_by": (), "limit": None, "offset": 0, "precision": 0}
-    query = question.model_copy(
-        update={**every, "audience_rows_limit": ROWS_LIMITS[1], "include_mappings": 0}
-    )
+    every |= {"audience_rows_limit": ROWS_LIMITS[1], "include_mappings": 0}
+    query = question.model_copy(update=every)
     answer = ask(query)
     if answer.confidence_range is None and answer.total.confidence_range is None:
         return _by_name(answer)
-    return {} if file.is_plain else _by_name(_in_file(export, query, slicer))
-
-
-def _in_file(export: Export, question: AudienceQuery, slicer: Slicer) -> Audience:
-    """The same from a file, which is never sampled."""
-    fields = question.model_dump(include={*ExportQuery.model_fields} & {*AudienceQuery.model_fields})
-    query = ExportQuery.model_validate({**fields, "export_format": "tsv2", "include_mappings": 0})
-    raw = preview.read(export, query, slicer)
-    return raw.first(raw.rows)
+    if file.is_plain:
+        return {}
+    # The same from a file, which is never sampled.
+    fields = query.model_dump(include={*ExportQuery.model_fields} & {*AudienceQuery.model_fields})
+    file_query = ExportQuery.model_validate({**fields, "export_format": "tsv2", "include_mappings": 0})
+    raw = preview.read(export, file_query, slicer)
+    return _by_name(raw.first(raw.rows))
 
 
 def _by_name(answer: Audience) -> Exact:
@@ -170,14 +163,6 @@ def _by_name(answer: Audience) -> Exact:
         tuple(map(str, key)): {str(name): _number(value) for name, value in row.items()}
         for key, row in zip(keys, rows, strict=True)
     }
-
-
-def _passes(values: Values, query: ExportQuery) -> bool:
-    """Whether a row of these values passes the file's data filters."""
-    return all(
-        (value := values.get(filter_.name)) is not None and COMPARE[filter_.match](value, filter_.value)
-        for filter_ in query.data_filters
-    )
 
 
 def _number(value: float | None) -> float | None:

@@ -58,33 +58,15 @@ class ExportJob:
         return (time.monotonic() if self.state == "making" else self._ended) - self._began
 
 
-def draw_download(
-    context: PageContext, file: Preview, filename: str, media_type: str, problem: str | None
-) -> None:
-    """Draw the button; it is disabled if there is a problem."""
-    job: ExportJob = st.session_state.setdefault(EXPORT_JOB, ExportJob())
-    downloads.offer(
-        context, f"Download as {file.query.export_format.upper()}",
-        lambda context: job.make(context.reporting, file.query, context.slicer), filename, media_type,
-        "export_download", kind="primary", width="stretch", disabled=problem is not None,
-    )  # fmt: skip
-
-
-def news(file: Preview, filename: str) -> None:
+def _draw_state(file: Preview, filename: str) -> None:
     """Draw the state of the last download, as long as the question is the same."""
-    takes_long = file.row_count >= MANY_ROWS
-    st.fragment(_news, run_every=POLL_SECONDS if takes_long else None)(file, filename)
-
-
-def _news(file: Preview, filename: str) -> None:
     job: ExportJob = st.session_state[EXPORT_JOB]
     if job.query != file.query:
         return
     figures = Numbers.of(reader.locale())
     if job.state == "making":
-        st.caption(
-            f":material/hourglass_top: Making {plain(summary(file, figures))}, {job.seconds:.0f} s so far"
-        )
+        rows = plain(summary(file, figures))
+        st.caption(f":material/hourglass_top: Making {rows}, {job.seconds:.0f} s so far")
     elif job.state == "made":
         size = _size(job.size, figures)
         st.caption(f":material/check: {plain(filename)} was made in {job.seconds:.1f} s, {size}")
@@ -101,8 +83,8 @@ def draw(context: PageContext, question: AudienceQuery, query: ExportQuery) -> N
     """Draw preview, download, receipt and request, or why the question can't be exported."""
     with problems.report_errors("The preview"), waiting.speaking("The preview", query, context.slicer):
         try:
-            audience = partial(ask.audience, context)
-            file = preview.preview(audience, _exporter(context), query, context.slicer)
+            audience, export = partial(ask.audience, context), _exporter(context)
+            file = preview.preview(audience, export, query, context.slicer)
         except BadRequest as error:
             st.error(
                 f"{plain(error.reason)}. Your choices are kept: change them on the left.",
@@ -111,8 +93,8 @@ def draw(context: PageContext, question: AudienceQuery, query: ExportQuery) -> N
         else:
             _file(context, question, file)
             if context.slicer.data_fields:
-                audience, page_query = partial(ask.audience, context), current_focus.current(context).rows()
-                comparison = receipt.receipt(audience, _exporter(context), page_query, file, context.slicer)
+                page_query = current_focus.current(context).rows()
+                comparison = receipt.receipt(audience, export, page_query, file, context.slicer)
                 is_open = bool(comparison.differing)
                 with st.expander(RECEIPT, expanded=is_open, icon=":material/receipt_long:"):
                     tables.receipt(comparison, Numbers.of(reader.locale()))
@@ -128,13 +110,20 @@ def _file(context: PageContext, question: AudienceQuery, file: Preview) -> None:
     name = files.filename(context.slicer_name, first, last, query.export_format)
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container(width=230):
-            draw_download(context, file, name, files.media_type(query.export_format), problem)
+            job: ExportJob = st.session_state.setdefault(EXPORT_JOB, ExportJob())
+            downloads.offer(
+                context, f"Download as {query.export_format.upper()}",
+                lambda context: job.make(context.reporting, query, context.slicer), name,
+                files.media_type(query.export_format), "export_download", kind="primary", width="stretch",
+                disabled=problem is not None,
+            )  # fmt: skip
         with st.container(width="stretch", gap="xxsmall"):
             st.markdown(f"**{plain(preview.summary(file, figures))}**")
             columns = f"{len(table.columns)} column{'s' * (len(table.columns) > 1)}"
             notes = () if file.is_plain else (columns, "every record is read")
             st.caption(" · ".join((plain(name), numbers.days(first, last), *notes)))
-    news(file, name)
+    takes_long = file.row_count >= MANY_ROWS
+    st.fragment(_draw_state, run_every=POLL_SECONDS if takes_long else None)(file, name)
     if problem:
         st.warning(plain(problem), icon=":material/warning:")
     tables.preview(file, table, figures)

@@ -26,12 +26,11 @@ from lib.ui.kit import rows_mount
 from lib.ui.kit.markdown import plain
 
 TOKEN, VARIABLE = "<TOKEN>", "TRANCHE_TOKEN"
-_ALWAYS = ("slicer_name", "project_name")
 
 
 def json_body(query: ExportQuery) -> str:
     """The body of the request, indented. Relative dates stay relative, for scripts that run daily."""
-    return orjson.dumps(_body(query, TOKEN), option=orjson.OPT_INDENT_2).decode()
+    return orjson.dumps(_body(query), option=orjson.OPT_INDENT_2).decode()
 
 
 def curl_command(query: ExportQuery, address: str) -> str:
@@ -39,42 +38,41 @@ def curl_command(query: ExportQuery, address: str) -> str:
 
     It fails, and leaves no file, where the service answers an error.
     """
-    body = shlex.quote(orjson.dumps(_body(query, TOKEN)).decode())
+    body = shlex.quote(orjson.dumps(_body(query)).decode())
     # A value of a filter may be `<TOKEN>` too, and stays.
-    new = f"'\"${VARIABLE}\"'"
     head, _, tail = body.rpartition(TOKEN)
     name = re.sub(r"[^\w.-]", "_", query.slicer_name)
-    with_token = f"{head}{new}{tail}"
-    return " \\\n  ".join(
-        (
-            f"curl --fail --silent --show-error --output {shlex.quote(f'{name}.{query.export_format}')}",
-            "--header 'Content-Type: application/json'",
-            f"--data {with_token}",
-            shlex.quote(f"{address.rstrip('/')}{PATH}/export"),
-        )
+    parts = (
+        f"curl --fail --silent --show-error --output {shlex.quote(f'{name}.{query.export_format}')}",
+        "--header 'Content-Type: application/json'",
+        f"--data {head}'\"${VARIABLE}\"'{tail}",
+        shlex.quote(f"{address.rstrip('/')}{PATH}/export"),
     )
+    return " \\\n  ".join(parts)
 
 
-def _body(query: ExportQuery, token: str) -> dict[str, object]:
+def _body(query: ExportQuery) -> dict[str, object]:
     """The body without default values, with the token last."""
     fields = query.model_dump(mode="json", exclude_defaults=True)
-    first = {name: fields.pop(name) for name in _ALWAYS}
-    return {**first, **fields, "token": token}
+    first = {name: fields.pop(name) for name in ("slicer_name", "project_name")}
+    return {**first, **fields, "token": TOKEN}
 
 
 def preview(file: Preview, table: FileTable, numbers: Numbers) -> None:
     """The first rows of the file and its total, with all digits; between thousands marks, but in tsv2."""
     cells = files.preview_cells(table, file.query.export_format)
     is_raw = file.query.export_format == "tsv2"
-    heads = [
-        (column.name if is_raw else column.description, column.role == "data") for column in table.columns
-    ]
-    if not is_raw:
-        for at, (_, is_number) in enumerate(heads):
-            cells[str(at)] = cells[str(at)].map(numbers.with_marks) if is_number else cells[str(at)]
+    titles = [column.name if is_raw else column.description for column in table.columns]
+    heads = [*zip(titles, [column.role == "data" for column in table.columns], strict=True)]
+    for at, (_, is_number) in enumerate(heads):
+        if is_number and not is_raw:
+            cells[str(at)] = cells[str(at)].map(numbers.with_marks)
     _draw("preview", "First rows of the file", heads, cells, bool(file.adds_total and file.has_total))
-    for sentence in _about(file):
-        st.caption(plain(sentence))
+    if not file.is_exact:
+        exact = "" if file.is_plain else ", those of the file are not"
+        st.caption(plain(f"Too many records to preview exactly: these rows are estimates{exact}."))
+    if file.adds_total and not file.has_total:
+        st.caption(plain("The file's total row is known only once the file is made."))
 
 
 def _draw(
@@ -87,15 +85,6 @@ def _draw(
     if has_total:
         rows[-1] = replace(rows[-1], kind="total")
     rows_mount.draw(key, [Table(key, label, columns, rows)], NO_RECEIPT, lambda: None)
-
-
-def _about(file: Preview) -> Iterator[str]:
-    """Sentences on how the file differs from the preview."""
-    if not file.is_exact:
-        exact = "" if file.is_plain else ", those of the file are not"
-        yield f"Too many records to preview exactly: these rows are estimates{exact}."
-    if file.adds_total and not file.has_total:
-        yield "The file's total row is known only once the file is made."
 
 
 def receipt(receipt: Receipt, numbers: Numbers) -> None:
@@ -123,17 +112,14 @@ def receipt_sentences(receipt: Receipt, numbers: Numbers) -> Iterator[str]:
     else:
         many = f"{numbers.number(len(differing))} of {numbers.number(count)}"
         yield f"{what}: {many} figures differ from those of {exact}."
-        yield f"The most: {_worst(differing[0], numbers)}."
+        line = differing[0]
+        kind = f"an estimate, {_off(line, numbers)}" if line.is_estimate else "exact"
+        screen, in_file = (numbers.plain(value, line.field) for value in (line.screen, line.exact))
+        figures = f"{screen} on the screen ({kind}), {in_file} in the file, {_relative(line, numbers)}"
+        yield f"The most: {title(line.field)}, {line.row}: {figures}."
     left_out = len({line.row for line in receipt.lines if line.is_left_out})
     if left_out:
         yield f"The data filters leave {numbers.number(left_out)} of the rows out of the file."
-
-
-def _worst(line: ReceiptLine, numbers: Numbers) -> str:
-    kind = f"an estimate, {_off(line, numbers)}" if line.is_estimate else "exact"
-    screen, exact = (numbers.plain(value, line.field) for value in (line.screen, line.exact))
-    cell = f"{title(line.field)}, {line.row}"
-    return f"{cell}: {screen} on the screen ({kind}), {exact} in the file, {_relative(line, numbers)}"
 
 
 def receipt_table(receipt: Receipt, numbers: Numbers) -> pd.DataFrame:

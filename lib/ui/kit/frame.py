@@ -132,7 +132,8 @@ def with_slicer(context: PageContext) -> PageContext:
         st.info(f"This installation {ending}.", title="No slicers", icon=":material/database:")
         st.stop()
     if context.is_missing:
-        slicer_info.explain(context.project, context.slicer_name)
+        sentence = slicer_info.missing_sentence(context.project, context.slicer_name)
+        st.warning(plain(sentence), icon=":material/link_off:")
         st.stop()
     if context.slicer is NO_SLICER:
         # Wait for the slicer; then rerun, or show why it can't be loaded.

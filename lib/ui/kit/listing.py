@@ -108,9 +108,8 @@ Act = OpenRow | SortBy | SelectRows
 
 def draw(key: str, listing: Listing, receipt: ActReceipt, on_acts: Callable[[], None]) -> None:
     """Draw the page. `receipt` is the last act that is already applied to it."""
-    rows = [asdict(row) | {"cells": [straighten(cell) for cell in row.cells]} for row in listing.rows]
-    data = asdict(listing) | {"rows": rows, "taken": list(receipt)}
-    _mount(key=key, data=data, on_acts_change=on_acts)
+    json_rows = [asdict(row) | {"cells": [straighten(cell) for cell in row.cells]} for row in listing.rows]
+    _mount(key=key, data=asdict(listing) | {"rows": json_rows, "taken": [*receipt]}, on_acts_change=on_acts)
 
 
 def draw_links(key: str, listing: Listing, follow: Callable[[str], None]) -> None:

@@ -37,18 +37,13 @@ def plain(text: str) -> str:
 def straighten(table: pd.DataFrame | Mapping[str, Any]) -> pd.DataFrame:
     """The table with its texts as screens show them (wire/text.py): titles, index and cells."""
     frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(dict(table))
-    if not any(TURNING.search(text) for text in _texts(frame)):
-        return frame
-    columns = {at: frame.iloc[:, at].map(_straight) for at in range(frame.shape[1])}
-    straight = pd.DataFrame(columns, index=frame.index.map(_straight))
-    return straight.set_axis(frame.columns.map(_straight), axis="columns")
-
-
-def _texts(frame: pd.DataFrame) -> list[str]:
     cells = [frame.iloc[:, at] for at in range(frame.shape[1])]
-    texts = (column for column in cells if column.dtype.kind == "O")
-    parts = [frame.columns, frame.index, *texts]
-    return [word for part in parts for word in part if isinstance(word, str)]
+    parts = [frame.columns, frame.index, *(column for column in cells if column.dtype.kind == "O")]
+    if not any(TURNING.search(text) for part in parts for text in part if isinstance(text, str)):
+        return frame
+    columns = {at: column.map(_straight) for at, column in enumerate(cells)}
+    straight_frame = pd.DataFrame(columns, index=frame.index.map(_straight))
+    return straight_frame.set_axis(frame.columns.map(_straight), axis="columns")
 
 
 def _straight(value: Any) -> Any:

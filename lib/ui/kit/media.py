@@ -63,36 +63,29 @@ class OwnedMedia:
         owners = self._owners.get(file_id, set())
         address: str = self._files.execute_deferred(file_id)
         self._own(_id(address), owners)
-        self._hold(_id(address))
+        # Hold the file from now on, and let go of the oldest that are too much beside it.
+        size = streamlit_compat.media_size(self._files, _id(address))
+        with self._lock:
+            self._held.pop(_id(address), None)
+            while self._held and size + sum(other for _, other in self._held.values()) > HELD_BYTES:
+                del self._held[next(iter(self._held))]
+            self._held[_id(address)] = self._clock() + HELD_SECONDS, size
         return address
 
     def remove_orphaned_files(self) -> None:
         """Remove the files that no session uses and that are not held, and forget whose they were."""
         with self._lock:
             now = self._clock()
-            self._held = {
-                media_id: (until, size) for media_id, (until, size) in self._held.items() if until > now
-            }
+            self._held = {id_: (until, size) for id_, (until, size) in self._held.items() if until > now}
             streamlit_compat.keep_media(self._files, self._held)
             self._files.remove_orphaned_files()
             ids = streamlit_compat.media_ids(self._files)
             if ids is not None:
-                self._owners = {
-                    media_id: owners for media_id, owners in self._owners.items() if media_id in ids
-                }
+                self._owners = {id_: owners for id_, owners in self._owners.items() if id_ in ids}
 
     def _own(self, file_id: str, owners: Iterable[Owner]) -> None:
         with self._lock:
             self._owners.setdefault(file_id, set()).update(owners)
-
-    def _hold(self, file_id: str) -> None:
-        """Hold a file from now on, and let go of the oldest that are too much beside it."""
-        size = streamlit_compat.media_size(self._files, file_id)
-        with self._lock:
-            self._held.pop(file_id, None)
-            while self._held and size + sum(other for _, other in self._held.values()) > HELD_BYTES:
-                del self._held[next(iter(self._held))]
-            self._held[file_id] = self._clock() + HELD_SECONDS, size
 
 
 def script_owner() -> Owner | None:

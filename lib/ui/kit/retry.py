@@ -27,11 +27,20 @@ def offer(error: TrancheError, what: str) -> None:
     `what` could not be loaded. Each time in a row that the clock runs out the next pause is twice as long.
     Several things of one name may fail on one screen, side by side: each has a button of its own.
     """
-    if is_passing(error):
-        pause = _pause(error, what)
-        buttons: dict[str, count[int]] = st.session_state.setdefault(BUTTONS, {})
-        key = f"try_again_{what}_{next(buttons.setdefault(what, count()))}"
-        st.fragment(_wait, run_every=pause.seconds)(pause, key)
+    if not is_passing(error):
+        return
+    now, last = time.monotonic(), _pauses().get(what)
+    if isinstance(error, CircuitOpen | Throttled):
+        pause = Pause(min(error.retry_after, LONGEST_RETRY) + 1, now)
+    else:
+        seconds = SECONDS
+        if last is not None:
+            has_run_out = now - last.since >= last.seconds - 1
+            seconds = min(2 * last.seconds, LONGEST_SECONDS) if has_run_out else last.seconds
+        pause = _pauses()[what] = Pause(seconds, now)
+    buttons: dict[str, count[int]] = st.session_state.setdefault(BUTTONS, {})
+    key = f"try_again_{what}_{next(buttons.setdefault(what, count()))}"
+    st.fragment(_wait, run_every=pause.seconds)(pause, key)
 
 
 def begin() -> None:
@@ -48,19 +57,6 @@ def is_wanted_since(failed_at: float) -> bool:
     """Whether a retry, by a click or by the timer, was requested since that failure."""
     wanted_at: float = st.session_state.get(RETRY_TIME, float("-inf"))
     return failed_at < wanted_at
-
-
-def _pause(error: TrancheError, what: str) -> Pause:
-    now = time.monotonic()
-    if isinstance(error, CircuitOpen | Throttled):
-        return Pause(min(error.retry_after, LONGEST_RETRY) + 1, now)
-    last = _pauses().get(what)
-    seconds = SECONDS
-    if last is not None:
-        has_run_out = now - last.since >= last.seconds - 1
-        seconds = min(2 * last.seconds, LONGEST_SECONDS) if has_run_out else last.seconds
-    pause = _pauses()[what] = Pause(seconds, now)
-    return pause
 
 
 def _wait(pause: Pause, key: str) -> None:

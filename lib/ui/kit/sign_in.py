@@ -160,13 +160,21 @@ class Authenticator(stauth.Authenticate):  # type: ignore[misc]
 def person() -> Person | None:
     """The person signed in, with their current role and grants, or None. Call it on every run.
 
-    The parts of a page that are drawn beside each other share one look into the database. Where it can't say,
-    the run ends with a sentence and a button to retry: the sign-in is kept.
+    The parts of a page that are drawn beside each other share one look into the database, for half a second.
+    A callback, which may change what is found, always looks. Where the database can't say, the run ends with
+    a sentence and a button to retry: the sign-in is kept.
     """
     username, ends = st.session_state.get("username"), st.session_state.get(ENDS)
     if not username or not ends:
         return None
-    person = _once(SignIn(username, ends))
+    sign_in, run, now = SignIn(username, ends), streamlit_compat.drawing(), time.monotonic()
+    check: SignInCheck | None = None if run is None else st.session_state.get(CHECK)
+    if check and (check.run(), check.sign_in) == (run, sign_in) and now - check.at < SHARED_SECONDS:
+        person: Person | None = check.person
+    else:
+        person = _valid(sign_in)
+        if run is not None and person is not None:
+            st.session_state[CHECK] = SignInCheck(ref(run), sign_in, time.monotonic(), person)
     if person is None:
         _authenticator().forget()
     else:
@@ -195,21 +203,6 @@ def arrive() -> bool:
 def is_signed_in(session: Any) -> bool:
     """Whether somebody is signed in with this session of Streamlit's."""
     return streamlit_compat.has_state(session, ENDS)
-
-
-def _once(sign_in: SignIn) -> Person | None:
-    """The person of this sign-in: as the database says, or said in this run half a second ago at most.
-
-    A callback, which may change what is found, always looks.
-    """
-    run, now = streamlit_compat.drawing(), time.monotonic()
-    check: SignInCheck | None = None if run is None else st.session_state.get(CHECK)
-    if check and (check.run(), check.sign_in) == (run, sign_in) and now - check.at < SHARED_SECONDS:
-        return check.person
-    person = _valid(sign_in)
-    if run is not None and person is not None:
-        st.session_state[CHECK] = SignInCheck(ref(run), sign_in, time.monotonic(), person)
-    return person
 
 
 def _valid(sign_in: SignIn) -> Person | None:

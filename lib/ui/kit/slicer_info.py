@@ -20,7 +20,6 @@ from lib.serving.connect import Clients
 from lib.slicers.models import Slicer
 from lib.ui import streamlit_compat
 from lib.ui.kit import redraw, retry
-from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
 SLICERS, REQUESTS = "known_slicers", "asked_slicers"
@@ -194,8 +193,3 @@ def _pick(slicers: Sequence[Pair]) -> None:
     match = first_of(slicers, project, slicer) or first_of(slicers, project, None)
     if match is not None and not streamlit_compat.is_back():
         pick(*match)
-
-
-def explain(project: str, slicer: str) -> None:
-    """Draw that the slicer is missing."""
-    st.warning(plain(missing_sentence(project, slicer)), icon=":material/link_off:")
