@@ -21,9 +21,9 @@ def number(value: float | None) -> float | int | None:
     """A figure in as few digits as are of use: whole, or with six that count."""
     if value is None or not math.isfinite(value):
         return None
-    return (
-        int(value) if value == int(value) else float(f"{value:.6g}") if abs(value) < 1e6 else round(value, 2)
-    )
+    if value == int(value):
+        return int(value)
+    return float(f"{value:.6g}") if abs(value) < 1e6 else round(value, 2)
 
 
 def figure(estimate: Estimate) -> Json:
@@ -31,9 +31,8 @@ def figure(estimate: Estimate) -> Json:
     facts: Json = {"value": number(estimate.value), "exact": estimate.is_exact}
     if estimate.currency:
         facts["currency" if facts["value"] is not None else "withheld"] = text(estimate.currency)
-    return (
-        facts if estimate.is_exact else facts | {"low": number(estimate.low), "high": number(estimate.high)}
-    )
+    ends = {} if estimate.is_exact else {"low": number(estimate.low), "high": number(estimate.high)}
+    return facts | ends
 
 
 def row_figure(answer: Answer, field: str, index: int) -> Any:

@@ -187,26 +187,17 @@ def delivery_fields(slicer: Slicer) -> list[str]:
 
 def report_of_deals(desk: Desk, slicer: str | None = None) -> Insight | None:
     """The slicer that tells deals apart, that named or the first; None without one."""
-    for name in [slicer] if slicer else _slicers(desk):
+    names, sees_all_seats = [slicer] if slicer else [], False
+    with suppress(AccessError):  # a token for deals alone opens no slicer
+        names = names or desk.slicers()
+    for name in names:
         about = desk.info(name)
         if slicer or tells_deals(about):
             today, ask = dates.today(about.timezone), partial(desk.reporting.audience, slicer=about)
-            return Insight(*desk.pair(name), about, today, ask, _sees_all(desk))
+            with suppress(Forbidden):  # without a grant for deals
+                sees_all_seats = desk.deals_api.abilities.sees_all_seats
+            return Insight(*desk.pair(name), about, today, ask, sees_all_seats)
     return None
-
-
-def _sees_all(desk: Desk) -> bool:
-    """Whether the caller sees the deals of all seats; not without a grant for deals."""
-    with suppress(Forbidden):
-        return desk.deals_api.abilities.sees_all_seats
-    return False
-
-
-def _slicers(desk: Desk) -> list[str]:
-    """The slicers of a caller; none of one whose token is for deals alone."""
-    with suppress(AccessError):
-        return desk.slicers()
-    return []
 
 
 def require(desk: Desk, model: type[Any], number: int) -> Any:
@@ -220,27 +211,16 @@ def require(desk: Desk, model: type[Any], number: int) -> Any:
 
 VERBS = (
     Verb(
-        "find_deals",
-        "Deals or packages by name, deal id, status or seat: ids, prices, dates.",
-        FindDeals,
-        find_deals,
-        "rows",
-        "Search for a part of the name",
+        "find_deals", "Deals or packages by name, deal id, status or seat: ids, prices, dates.",
+        FindDeals, find_deals, "rows", "Search for a part of the name",
     ),
     Verb(
-        "deal_health",
-        "Whether deals deliver and, if not, at which step, since when, why, and what to do.",
-        OfDeals,
-        deal_health,
-        "deals",
-        "Ask about fewer deals",
+        "deal_health", "Whether deals deliver and, if not, at which step, since when, why, and what to do.",
+        OfDeals, deal_health, "deals", "Ask about fewer deals",
     ),
     Verb(
         "past_delivery",
         "What deals or packages delivered: requests, bids, wins, impressions, spend, win CPM.",
-        PastDelivery,
-        past_delivery,
-        "rows",
-        "Ask for fewer days or deals",
+        PastDelivery, past_delivery, "rows", "Ask for fewer days or deals",
     ),
-)
+)  # fmt: skip

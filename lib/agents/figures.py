@@ -67,9 +67,9 @@ def _field(field: KeyField | DataField) -> Json:
         facts["title"] = text(field.description)
     if isinstance(field, DataField) and field.currency:
         facts["currency"] = text(field.currency)
-    return facts | (
-        {"several_per_record": True} if isinstance(field, KeyField) and field.is_segmented else {}
-    )
+    if isinstance(field, KeyField) and field.is_segmented:
+        facts["several_per_record"] = True
+    return facts
 
 
 class FindValues(SlicerSelection):
@@ -91,12 +91,9 @@ def find_values(desk: Desk, arguments: FindValues) -> Json:
         parts |= {"fields": [measure], "order": [f"-{measure}"]}
     if arguments.contains:
         part = ReportFilter(
-            name=arguments.field,
-            match="contains",
-            value=(arguments.contains,),
-            case_insensitive=1,
+            name=arguments.field, match="contains", value=(arguments.contains,), case_insensitive=1,
             search_mappings=1,
-        )
+        )  # fmt: skip
         parts["filters"] = [*parts["filters"], part]
     answer = desk.ask(arguments.slicer, descriptions=True, **parts)
     count = answer.audience.total.records_found
@@ -196,28 +193,17 @@ def _mover(row: Mapping[Hashable, Any]) -> Json:
 
 VERBS = (
     Verb(
-        "list_slicers",
-        "The reports (slicers) that you may see, with their first and last day of data.",
-        NoArguments,
-        list_slicers,
-        "slicers",
-        "Ask about one by describe_slicer",
+        "list_slicers", "The reports (slicers) that you may see, with their first and last day of data.",
+        NoArguments, list_slicers, "slicers", "Ask about one by describe_slicer",
     ),
     Verb(
-        "describe_slicer",
-        "A slicer's key fields (to filter and split by) and data fields (figures).",
-        OfSlicer,
-        describe_slicer,
-        "fields",
-        "Give a word in `search`",
+        "describe_slicer", "A slicer's key fields (to filter and split by) and data fields (figures).",
+        OfSlicer, describe_slicer, "fields", "Give a word in `search`",
     ),
     Verb(
         "find_values",
         "Values of a key field, those with the most volume first: how a country, site or deal is written.",
-        FindValues,
-        find_values,
-        "values",
-        "Give a part of the value in `contains`",
+        FindValues, find_values, "values", "Give a part of the value in `contains`",
     ),
     Verb(
         "ask", "Figures of a slicer: totals, and rows by key fields or time, filtered and ordered.", Ask, ask
@@ -225,9 +211,6 @@ VERBS = (
     Verb(
         "what_moved",
         "Why a figure changed between two periods: the values of all key fields that moved beyond noise.",
-        MovedField,
-        what_moved,
-        "movers",
-        "Name fewer `key_fields`, or filter",
+        MovedField, what_moved, "movers", "Name fewer `key_fields`, or filter",
     ),
-)
+)  # fmt: skip

@@ -44,9 +44,8 @@ class TargetedInventory:
         self.left_out: tuple[str, ...] = ()
         if targets.package is not None:
             package = require(desk, SupplyPackage, targets.package)
-            translation = report_filters(
-                package, report.slicer, lists_of(desk, [package]), package.media_type
-            )
+            lists = lists_of(desk, [package])
+            translation = report_filters(package, report.slicer, lists, package.media_type)
             filters, self.left_out = (*filters, *translation.filters), translation.left_out
         self.filters = filters
         requests.check(self.query(1), report.slicer)
@@ -70,10 +69,8 @@ def lists_of(desk: Desk, packages: Sequence[SupplyPackage]) -> Lists:
     """The entries of the domain and app lists that packages target."""
     domains = {target.id for package in packages for target in package.domain_list_targetings}
     apps = {target.id for package in packages for target in package.app_list_targetings}
-    api = desk.deals_api
-    return entries(
-        [*(api.get(DomainList, number) for number in domains), *(api.get(AppList, number) for number in apps)]
-    )
+    lists = [desk.deals_api.get(DomainList, number) for number in domains]
+    return entries([*lists, *(desk.deals_api.get(AppList, number) for number in apps)])
 
 
 class Booking(Targets):
@@ -103,15 +100,10 @@ def forecast_inventory(desk: Desk, arguments: Booking) -> Json:
     end = dt.datetime.combine(arguments.end + dt.timedelta(days=1), dt.time(), zone)
     figures = {}
     for name in names:
-        booked_figure = Forecast.of_booking(answer.by_day(name, days), start, end, slicer.timezone)
-        figures[name] = {
-            "value": number(booked_figure.value),
-            "low": number(booked_figure.low),
-            "high": number(booked_figure.high),
-            "exact": False,
-            "range_held": booked_figure.hits,
-            "past_periods_tested": booked_figure.tests,
-        }
+        forecast = Forecast.of_booking(answer.by_day(name, days), start, end, slicer.timezone)
+        ends = {"value": forecast.value, "low": forecast.low, "high": forecast.high}
+        tests = {"exact": False, "range_held": forecast.hits, "past_periods_tested": forecast.tests}
+        figures[name] = {end: number(value) for end, value in ends.items()} | tests
     period = [arguments.start.isoformat(), arguments.end.isoformat()]
     note = "The last week, or the mean of the last four, over again; no prices, seasons or holidays"
     return inventory.head(days, query) | {"booked": period, "forecast": figures, "method": note}
@@ -142,10 +134,8 @@ def price_guide(desk: Desk, arguments: Pricing) -> Json:
     guides = [_guide(*pair, arguments.price) for pair in zip(seats, prices, strict=True)]
     link_query = inventory.query(RECENT_DAYS, data_fields=(fields.cpm, fields.wins))
     note = "Averages by group and day, weighted by wins; single auctions scatter more widely"
-    return inventory.head(inventory.report.period(RECENT_DAYS), link_query) | {
-        "win_cpm": guides,
-        "method": note,
-    }
+    head = inventory.head(inventory.report.period(RECENT_DAYS), link_query)
+    return head | {"win_cpm": guides, "method": note}
 
 
 def _guide(seat: Seat | None, prices: SeatPrices, price: Decimal | None) -> Json:
@@ -227,23 +217,15 @@ VERBS = (
     Verb(
         "forecast",
         "Bids and impressions that a package's targeting, or filters, may have in a period, with ranges.",
-        Booking,
-        forecast_inventory,
+        Booking, forecast_inventory,
     ),
     Verb(
         "price_guide",
         "What wins cost (quartiles of the win CPM) in a package's targeting or filters, by seat on request.",
-        Pricing,
-        price_guide,
-        "win_cpm",
-        "Ask about fewer seats",
+        Pricing, price_guide, "win_cpm", "Ask about fewer seats",
     ),
     Verb(
-        "overlap",
-        "The inventory that packages share, and seats that are offered it at two prices.",
-        SeveralPackages,
-        shared_inventory,
-        "pairs",
-        "Compare fewer packages",
+        "overlap", "The inventory that packages share, and seats that are offered it at two prices.",
+        SeveralPackages, shared_inventory, "pairs", "Compare fewer packages",
     ),
-)
+)  # fmt: skip

@@ -63,21 +63,19 @@ def propose_package(desk: Desk, arguments: PackageToPropose) -> Json:
     fields |= {} if end is None else {"end_date": moments.write(end)}
     fields |= {name: value for name in TARGETING if (value := targeting.model_dump()[name])}
     if arguments.seats:
-        seats = [require(desk, Seat, terms.seat).id for terms in arguments.seats]
-        options = [
-            {"seat": {"id": seat}, "price": terms.price}
-            for seat, terms in zip(seats, arguments.seats, strict=True)
-        ]
+        seats = [(require(desk, Seat, terms.seat).id, terms.price) for terms in arguments.seats]
+        options = [{"seat": {"id": seat}, "price": price} for seat, price in seats]
         fields["create_demand_deals"] = {"demand_deals_options": options}
     lists = {**lists, **({} if base is None else lists_of(desk, [base]))}
     booking = start, end
     forecast = report and report.expected(targeting, lists, media_type, booking)
     proposal = {"fields": fields, "reason": arguments.reason, "expected": forecast}
     proposal["question"] = _package_question(desk, report, arguments.filters)
-    left_out = [f"{gap.filter.name}: {gap.why}" for gap in targets.left_out]
-    left_out += [
-        f"{entries.kind.title}: no list has these entries; make one first" for entries in targets.lists
-    ]
+    left_out, kinds = (
+        [f"{gap.filter.name}: {gap.why}" for gap in targets.left_out],
+        [e.kind for e in targets.lists],
+    )
+    left_out += [f"{kind.title}: no list has these entries; make one first" for kind in kinds]
     answer = _describe(desk, desk.deals_api.propose(proposal))
     return answer | {"not_targeted": [*map(text, left_out)]}
 
@@ -97,12 +95,8 @@ def propose_change(desk: Desk, arguments: ChangeToPropose) -> Json:
     """Propose other values of fields of a package or a deal."""
     model = ENTITIES[arguments.kind]
     entity = require(desk, model, arguments.id)
-    proposal: Json = {
-        "entity": model.entity,
-        "entity_id": arguments.id,
-        "fields": arguments.fields,
-        "reason": arguments.reason,
-    }
+    proposal: Json = {"entity": model.entity, "entity_id": arguments.id}
+    proposal |= {"fields": arguments.fields, "reason": arguments.reason}
     answer = _describe(desk, desk.deals_api.propose(proposal))
     return answer | {"of": {"id": arguments.id, "name": text(entity.name or "")}}
 
@@ -193,19 +187,11 @@ VERBS = (
     Verb(
         "propose_package",
         "Propose a new package (targeting, dates, seats and prices) for a person to approve.",
-        PackageToPropose,
-        propose_package,
-        "changes",
-        "Open the link",
-        "propose",
+        PackageToPropose, propose_package, "changes", "Open the link", "propose",
     ),
     Verb(
         "propose_change",
         "Propose other values of a deal or package for a person to approve; changes nothing.",
-        ChangeToPropose,
-        propose_change,
-        "changes",
-        "Open the link",
-        "propose",
+        ChangeToPropose, propose_change, "changes", "Open the link", "propose",
     ),
-)
+)  # fmt: skip

@@ -9,7 +9,7 @@ import asyncio
 import importlib
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -25,9 +25,6 @@ from lib.wire.fair import FairPool
 from lib.wire.network import is_address, is_loopback
 from lib.wire.problems import problem
 from lib.wire.throttle import Throttle
-
-if TYPE_CHECKING:
-    from lib.agents.toolbox import Toolbox
 
 PATH, DEALS_HEADER = "/mcp", "tranche-deals-token"
 AUTH_THREADS = 2
@@ -67,17 +64,24 @@ class AgentRoute:
         callers = await self._away(None, self._auth, partial(self._callers, request))
         await asyncio.to_thread(importlib.import_module, "lib.agents.server")
         from lib.agents import server
+        from lib.agents.python_client import Desk
+        from lib.agents.python_client.clients import DeskClients
+        from lib.agents.toolbox import Toolbox
 
-        toolbox = self._toolbox(callers, request.client.host if request.client else None)
-        run = partial(self._away, toolbox.who, self._calls)
+        *apis, first = callers
+        reporting, deals, slicers = connect.of_tokens(self._settings, *apis)
+        desk = Desk.of(DeskClients(self._settings.address, reporting, lambda: deals, slicers))
+        who, number = first.person.username, first.token.id
+        address = request.client.host if request.client else None
+
+        def note(detail: str) -> None:
+            self._access.audit.note("agent call", who, who, f"token {number}, {detail}", address)
+
         await server.answer_request(
-            server.server_of(toolbox, run),
+            server.server_of(Toolbox(who, desk, note), partial(self._away, who, self._calls)),
             security_options(self._settings, request.headers.get("host", "")),
-            self._settings.max_body_bytes,
-            request.scope,
-            request.receive,
-            send,
-        )
+            self._settings.max_body_bytes, request.scope, request.receive, send,
+        )  # fmt: skip
         return None
 
     async def _away(self, who: str | None, pool: FairPool, work: Callable[[], Result]) -> Result:
@@ -105,21 +109,6 @@ class AgentRoute:
             return self._access.caller(token, self._settings.services[api])
         except AccessError:
             return None
-
-    def _toolbox(self, callers: Callers, address: str | None) -> "Toolbox":
-        from lib.agents.python_client import Desk
-        from lib.agents.python_client.clients import DeskClients
-        from lib.agents.toolbox import Toolbox
-
-        *apis, first = callers
-        reporting, deals, slicers = connect.of_tokens(self._settings, *apis)
-        clients = DeskClients(self._settings.address, reporting, lambda: deals, slicers)
-        who, number = first.person.username, first.token.id
-
-        def note(detail: str) -> None:
-            self._access.audit.note("agent call", who, who, f"token {number}, {detail}", address)
-
-        return Toolbox(who, Desk.of(clients), note)
 
 
 def security_options(settings: Settings, host: str) -> dict[str, list[str]]:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
-from typing import Any
+from typing import Any, get_args
 
 import mcp_types as types
 import orjson
@@ -17,6 +17,7 @@ from mcp.shared.exceptions import MCPError
 from starlette.types import Receive, Scope, Send
 
 from lib.agents.toolbox import VERBS, CallOutcome, Toolbox
+from lib.agents.verbs import Kind
 from lib.wire.errors import BadRequest, TrancheError, UnknownName
 
 INSTRUCTIONS = (
@@ -149,22 +150,14 @@ def server_of(toolbox: Toolbox, run: Run) -> Server[Any]:
     async def call_tool(_: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         outcome = await run(partial(toolbox.call, params.name, params.arguments or {}))
         content: list[Any] = [types.TextContent(type="text", text=outcome.text)]
-        return types.CallToolResult(
-            content=content, structured_content=outcome.answer, is_error=outcome.is_error
-        )
+        answer, is_error = outcome.answer, outcome.is_error
+        return types.CallToolResult(content=content, structured_content=answer, is_error=is_error)
 
     return Server(
-        NAME,
-        title=TITLE,
-        version=version("tranche"),
-        instructions=INSTRUCTIONS,
-        on_list_tools=_list_tools,
-        on_call_tool=call_tool,
-        on_list_prompts=_list_prompts,
-        on_get_prompt=_get_prompt,
-        on_list_resources=_list_resources,
-        on_read_resource=_read_resource,
-    )
+        NAME, title=TITLE, version=version("tranche"), instructions=INSTRUCTIONS, on_list_tools=_list_tools,
+        on_call_tool=call_tool, on_list_prompts=_list_prompts, on_get_prompt=_get_prompt,
+        on_list_resources=_list_resources, on_read_resource=_read_resource,
+    )  # fmt: skip
 
 
 async def answer_request(
@@ -197,35 +190,26 @@ async def run_stdio(server: Server[Any]) -> None:
 
 
 async def _list_tools(_: Any, params: Any) -> types.ListToolsResult:
-    return types.ListToolsResult(
-        tools=[
-            types.Tool(
-                name=verb.name,
-                description=verb.about,
-                input_schema=verb.schema,
-                annotations=types.ToolAnnotations(
-                    read_only_hint=verb.kind == "read", destructive_hint=False, open_world_hint=False
-                ),
-            )
-            for verb in VERBS.values()
-        ]
-    )
+    safe = {"destructive_hint": False, "open_world_hint": False}
+    hints = {kind: types.ToolAnnotations(read_only_hint=kind == "read", **safe) for kind in get_args(Kind)}
+    tools = [
+        types.Tool(
+            name=verb.name, description=verb.about, input_schema=verb.schema, annotations=hints[verb.kind]
+        )
+        for verb in VERBS.values()
+    ]
+    return types.ListToolsResult(tools=tools)
 
 
 async def _list_prompts(_: Any, params: Any) -> types.ListPromptsResult:
-    return types.ListPromptsResult(
-        prompts=[
-            types.Prompt(
-                name=guide.name,
-                description=guide.about,
-                arguments=[
-                    types.PromptArgument(name=name, description=about, required=True)
-                    for name, about in guide.arguments.items()
-                ],
-            )
-            for guide in GUIDES.values()
+    prompts = []
+    for guide in GUIDES.values():
+        arguments = [
+            types.PromptArgument(name=name, description=about, required=True)
+            for name, about in guide.arguments.items()
         ]
-    )
+        prompts.append(types.Prompt(name=guide.name, description=guide.about, arguments=arguments))
+    return types.ListPromptsResult(prompts=prompts)
 
 
 async def _get_prompt(_: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
@@ -240,21 +224,16 @@ async def _get_prompt(_: Any, params: types.GetPromptRequestParams) -> types.Get
 
 
 async def _list_resources(_: Any, params: Any) -> types.ListResourcesResult:
-    return types.ListResourcesResult(
-        resources=[
-            types.Resource(
-                uri=definition.uri, name=definition.name, description=definition.about, mime_type=TEXT
-            )
-            for definition in DEFINITIONS.values()
-        ]
-    )
+    resources = [
+        types.Resource(uri=each.uri, name=each.name, description=each.about, mime_type=TEXT)
+        for each in DEFINITIONS.values()
+    ]
+    return types.ListResourcesResult(resources=resources)
 
 
 async def _read_resource(_: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
     if params.uri not in DEFINITIONS:
         raise MCPError(types.INVALID_PARAMS, UnknownName("resource", params.uri, DEFINITIONS).reason)
     definition = DEFINITIONS[params.uri]
-    contents: list[Any] = [
-        types.TextResourceContents(uri=definition.uri, mime_type=TEXT, text=definition.text)
-    ]
-    return types.ReadResourceResult(contents=contents)
+    text = types.TextResourceContents(uri=definition.uri, mime_type=TEXT, text=definition.text)
+    return types.ReadResourceResult(contents=[text])

@@ -10,11 +10,13 @@ import orjson
 from lib.agents import deals, figures, inventory, proposals
 from lib.agents.answers import LONGEST_TEXT, Json
 from lib.agents.python_client import Desk
-from lib.agents.verbs import unique
+from lib.agents.verbs import Verb
 from lib.wire.errors import InternalError, TrancheError, UnknownName
 
 log = logging.getLogger(__name__)
-VERBS = unique([*figures.VERBS, *deals.VERBS, *inventory.VERBS, *proposals.VERBS])
+VERBS: dict[str, Verb[Any]] = {
+    verb.name: verb for part in (figures, deals, inventory, proposals) for verb in part.VERBS
+}
 Note = Callable[[str], None]
 
 

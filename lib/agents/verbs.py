@@ -1,6 +1,6 @@
 """What a verb is: a name, a sentence, a short schema, and a function from Desk and arguments to an answer."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar, cast
 
@@ -110,11 +110,6 @@ def key_filter(condition: KeyFilter) -> Json:
         "match": condition.match,
         "search_mappings": int(condition.by_description),
     }
-
-
-def unique(verbs: Iterable[Verb[Any]]) -> dict[str, Verb[Any]]:
-    """The verbs by name."""
-    return {verb.name: verb for verb in verbs}
 
 
 def without_titles(schema: Any) -> Any:

@@ -62,8 +62,10 @@ def demo(rows: int, force: bool, brief: bool) -> None:
                 )
         ready = _make(warehouse, people, rows)
     _seed(settings, people)
-    stored = [(f"{s.project}/{s.name}", f"{s.row_count:,}", f"{min(s.rows)} to {max(s.rows)}") for s in ready]
-    click.echo(table(("SLICER", "ROWS", "DAYS"), stored))
+    slicer_rows = [
+        (f"{s.project}/{s.name}", f"{s.row_count:,}", f"{min(s.rows)} to {max(s.rows)}") for s in ready
+    ]
+    click.echo(table(("SLICER", "ROWS", "DAYS"), slicer_rows))
     *names, last_name = [person.username for person in PEOPLE]
     if not brief:
         click.echo(

@@ -98,8 +98,8 @@ def _everything(today: dt.date) -> Iterator[models.Resource]:
         dsp_of_seat = models.Dsp(id=seat.dsp.id)
         yield models.Seat(id=seat.id, name=seat.name, external_id=seat.external_id, dsp=dsp_of_seat)
     news = sorted({site.domain for site in sites() if site.domain and "IAB12" in site.publisher.categories})
-    parked, apps = ("parked.example", "typo-page.example"), {site.bundle for site in sites() if site.bundle}
-    yield models.DomainList(id=PARKED_LIST, name="Parked domains", domains=parked)
+    domains, apps = ("parked.example", "typo-page.example"), {site.bundle for site in sites() if site.bundle}
+    yield models.DomainList(id=PARKED_LIST, name="Parked domains", domains=domains)
     yield models.DomainList(id=NEWS_LIST, name="News sites", domains=tuple(news))
     yield models.AppList(id=1, name="All apps", apps=tuple(sorted(apps)))
     for package in cast.PACKAGES:

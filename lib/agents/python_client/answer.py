@@ -90,13 +90,14 @@ def records_query(
 
 def _selection(pair: tuple[str, str], slicer: Slicer, parts: SelectionParts) -> dict[str, Any]:
     start, end = dates.last_days(slicer, dates.today(slicer.timezone), USUAL_DAYS)
+    groups = parts.get("any_of", ())
     return {
         "project_name": pair[0],
         "slicer_name": pair[1],
         "start_date": _date(parts.get("start", start)),
         "end_date": _date(parts.get("end", end)),
         "filters": _filters(parts.get("filters", ())),
-        "any_of": _groups(parts.get("any_of", ())),
+        "any_of": [_filters(group) for group in ([groups] if isinstance(groups, Mapping) else groups)],
     } | ({"timezone": parts["timezone"]} if "timezone" in parts else {})
 
 
@@ -106,10 +107,6 @@ def _date(value: DateLike) -> str:
 
 def _names(names: Names) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
-
-
-def _groups(groups: Mapping[str, str | Sequence[str]] | Iterable[Filters]) -> list[list[Any]]:
-    return [_filters(groups)] if isinstance(groups, Mapping) else [_filters(group) for group in groups]
 
 
 def _filters(filters: Filters | None) -> list[Any]:
@@ -124,11 +121,8 @@ def _filters(filters: Filters | None) -> list[Any]:
 def _data_filter(data_filter: DataFilter | tuple[str, str, float]) -> Any:
     if isinstance(data_filter, DataFilter):
         return data_filter.model_dump()
-    return (
-        dict(zip(("name", "match", "value"), data_filter, strict=False))
-        if isinstance(data_filter, tuple | list)
-        else data_filter
-    )
+    is_row = isinstance(data_filter, tuple | list)
+    return dict(zip(("name", "match", "value"), data_filter, strict=False)) if is_row else data_filter
 
 
 def _order(name: str) -> dict[str, str]:
@@ -203,20 +197,12 @@ class WhatMoved:
         ratio_columns = ["rate", "mix", "volume_before", "volume_now"]
         rows = [
             (
-                quantity.name,
-                mover.code,
-                mover.words,
-                mover.contribution,
-                mover.before,
-                mover.now,
-                quantity.is_overlapping,
-                mover.rate,
-                mover.mix,
-                *(mover.shares or (None, None)),
+                quantity.name, mover.code, mover.words, mover.contribution, mover.before, mover.now,
+                quantity.is_overlapping, mover.rate, mover.mix, *(mover.shares or (None, None)),
             )
             for quantity in self.moved.top
             for mover in quantity.movers
-        ]
+        ]  # fmt: skip
         frame = pd.DataFrame(rows, columns=pd.Index([*columns, *ratio_columns]))
         return frame.astype(dict.fromkeys(ratio_columns, float)).sort_values(
             ["overlapping", "contribution"],

@@ -59,10 +59,10 @@ class Desk:
         self._infos: dict[Pair, tuple[float, Slicer]] = {}
 
     @classmethod
-    def of(cls, clients: DeskClients) -> Self:
+    def of(cls, desk_clients: DeskClients) -> Self:
         """Over clients that are there already."""
         desk = cls.__new__(cls)
-        desk._clients, desk._infos = clients, {}
+        desk._clients, desk._infos = desk_clients, {}
         return desk
 
     @classmethod
@@ -100,7 +100,14 @@ class Desk:
         pair, now = self.pair(slicer), time.monotonic()
         at, about = self._infos.get(pair, (now, None))
         if about is None or now - at > INFO_SECONDS:
-            about = self._info(pair)
+            if self._clients.is_checked_here and pair not in self._clients.slicers():
+                raise UnknownName("slicer", "/".join(pair), self.slicers())
+            try:
+                about = self.reporting.info(InfoQuery(project_name=pair[0], slicer_name=pair[1]))
+            except AccessError:
+                if pair in (slicers := self._clients.slicers()):
+                    raise
+                raise UnknownName("slicer", "/".join(pair), map("/".join, slicers)) from None
             self._infos[pair] = now, about
         return about
 
@@ -237,22 +244,8 @@ class Desk:
             raise BadRequest(f"A slicer is written project/slicer, not '{slicer}'; there are {names}")
         return project, name
 
-    def _info(self, pair: Pair) -> Slicer:
-        if self._clients.is_checked_here and pair not in self._clients.slicers():
-            raise UnknownName("slicer", "/".join(pair), self.slicers())
-        try:
-            return self.reporting.info(InfoQuery(project_name=pair[0], slicer_name=pair[1]))
-        except AccessError:
-            if pair in (slicers := self._clients.slicers()):
-                raise
-            raise UnknownName(
-                "slicer", "/".join(pair), ["/".join(slicer_pair) for slicer_pair in slicers]
-            ) from None
-
     def _entities(self, model: type[Resource], params: dict[str, Any]) -> pd.DataFrame:
-        if "limit" in params or "offset" in params:
-            entities = list(self.deals_api.list(model, **params).results)
-        else:
-            entities = list(self.deals_api.everything(model, **params))
+        is_page, api = "limit" in params or "offset" in params, self.deals_api
+        entities = api.list(model, **params).results if is_page else api.everything(model, **params)
         rows = [entity.model_dump(exclude_unset=True) for entity in entities]
         return pd.json_normalize(cast(Any, rows))

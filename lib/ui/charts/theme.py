@@ -68,8 +68,8 @@ def _middle(text: str, length: int) -> str:
 
 def _where_it_differs(label: str, labels: Sequence[str], length: int) -> str:
     """The beginning of a label, and the part from where it first differs from the one most like it."""
-    shared = (len(commonprefix([label, other])) for other in labels if other != label)  # noqa: RUF071
-    difference = max(shared, default=0)
+    lengths = (len(commonprefix([label, other])) for other in labels if other != label)  # noqa: RUF071
+    difference = max(lengths, default=0)
     head = length // 3
     space = length - head - 1
     begin = min(difference - 2, len(label) - space)
