@@ -43,9 +43,8 @@ def engine(url: str) -> Engine:
 
         return postgresql.engine(url_object)
     if not url_object.database or url_object.database == ":memory:":
-        raise Misconfigured(
-            "database_url: SQLite needs a file here, like sqlite:////var/lib/tranche/tranche.db"
-        )
+        example = "sqlite:////var/lib/tranche/tranche.db"
+        raise Misconfigured(f"database_url: SQLite needs a file here, like {example}")
     _prepare(Path(url_object.database))
     engine = create_engine(url_object, hide_parameters=True, connect_args={"timeout": BUSY_SECONDS})
     event.listen(engine, "connect", _configure)
@@ -103,20 +102,16 @@ def migrate(engine: Engine) -> None:
     """
     try:
         with engine.connect() as connection:
-            if _is_current(connection):
-                return
+            # Whether a migration is missing is known without Alembic, which takes long to import.
+            if inspect(connection).has_table("alembic_version"):
+                newest = max(path.name for path in (SCRIPTS / "versions").glob("v*.py"))  # v0046_start.py
+                revisions = connection.scalars(text("select version_num from alembic_version"))
+                if [*revisions] == [newest[1:5]]:
+                    return
         with _one_at_a_time, writing(engine).begin() as connection:
             upgrade(connection)
     except DBAPIError as error:
         raise Misconfigured(f"database_url: the database can't be used: {error.orig}") from error
-
-
-def _is_current(connection: Connection) -> bool:
-    """Whether no migration is missing: known without Alembic, which takes long to import."""
-    if not inspect(connection).has_table("alembic_version"):
-        return False
-    newest = max(path.name for path in (SCRIPTS / "versions").glob("v*.py"))  # v0046_start.py
-    return [*connection.scalars(text("select version_num from alembic_version"))] == [newest[1:5]]
 
 
 def upgrade(connection: Connection, revision: str = "head") -> None:

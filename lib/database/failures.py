@@ -26,30 +26,17 @@ class Failure(Enum):
 
 
 _POSTGRES = {
-    "40": Failure.UNDONE,
-    "55P03": Failure.LOCKED,
-    "57014": Failure.STOPPED,
-    "53100": Failure.UNWRITABLE,
-    "25006": Failure.UNWRITABLE,
-    "53": Failure.LOST,
-    "08": Failure.LOST,
-    "57": Failure.LOST,
+    "40": Failure.UNDONE, "55P03": Failure.LOCKED, "57014": Failure.STOPPED, "53100": Failure.UNWRITABLE,
+    "25006": Failure.UNWRITABLE, "53": Failure.LOST, "08": Failure.LOST, "57": Failure.LOST,
     "58": Failure.LOST,
-}
+}  # fmt: skip
 _SQLITE = {
-    "SQLITE_BUSY": Failure.LOCKED,
-    "SQLITE_LOCKED": Failure.LOCKED,
-    "SQLITE_INTERRUPT": Failure.STOPPED,
-    "SQLITE_FULL": Failure.UNWRITABLE,
-    "SQLITE_IOERR_WRITE": Failure.UNWRITABLE,
-    "SQLITE_CANTOPEN": Failure.LOST,
-    "SQLITE_IOERR": Failure.LOST,
-    "SQLITE_NOTADB": Failure.DAMAGED,
-    "SQLITE_CORRUPT": Failure.DAMAGED,
-    "SQLITE_IOERR_SHMSIZE": Failure.UNWRITABLE,
-    "SQLITE_IOERR_TRUNCATE": Failure.UNWRITABLE,
-    "SQLITE_READONLY": Failure.UNWRITABLE,
-}
+    "SQLITE_BUSY": Failure.LOCKED, "SQLITE_LOCKED": Failure.LOCKED, "SQLITE_INTERRUPT": Failure.STOPPED,
+    "SQLITE_FULL": Failure.UNWRITABLE, "SQLITE_IOERR_WRITE": Failure.UNWRITABLE,
+    "SQLITE_CANTOPEN": Failure.LOST, "SQLITE_IOERR": Failure.LOST, "SQLITE_NOTADB": Failure.DAMAGED,
+    "SQLITE_CORRUPT": Failure.DAMAGED, "SQLITE_IOERR_SHMSIZE": Failure.UNWRITABLE,
+    "SQLITE_IOERR_TRUNCATE": Failure.UNWRITABLE, "SQLITE_READONLY": Failure.UNWRITABLE,
+}  # fmt: skip
 PASSING = frozenset({Failure.UNDONE, Failure.LOCKED})
 _AWAY = PASSING | {Failure.LOST}
 REASONS = {
@@ -80,9 +67,7 @@ def failure(error: DBAPIError | PoolExhausted) -> Failure:
     if isinstance(cause, sqlite3.Error):
         return _failure_kind(_SQLITE, getattr(cause, "sqlite_errorname", None) or "")
     state = getattr(cause, "sqlstate", None)
-    if state is None:
-        return Failure.LOST
-    return _failure_kind(_POSTGRES, state)
+    return Failure.LOST if state is None else _failure_kind(_POSTGRES, state)
 
 
 def _failure_kind(kinds: dict[str, Failure], code: str) -> Failure:

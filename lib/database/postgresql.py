@@ -45,12 +45,8 @@ class PostgresConnection(psycopg.Connection[Any]):
 
 def engine(url: URL) -> Engine:
     """An engine whose connections and statements end within their time, waits for the pool included."""
-    server = create_engine(
-        url,
-        hide_parameters=True,
-        pool_timeout=BUSY_SECONDS,
-        connect_args={"connect_timeout": CONNECT_SECONDS},
-    )
+    options = {"connect_timeout": CONNECT_SECONDS}
+    server = create_engine(url, hide_parameters=True, pool_timeout=BUSY_SECONDS, connect_args=options)
     event.listen(server, "do_connect", _connect)
     event.listen(server, "connect", _limit_statements)
     event.listen(server, "checkin", _note_return)

@@ -65,9 +65,8 @@ class DatabaseScope:
 
     def row(self, query: Select[Any], **values: str) -> Row[Any] | None:
         """The row of a query that has one at most; `values` are those of its parameters."""
-        return fetch(
-            self.engine, lambda connection: connection.execute(query, values).one_or_none(), Deadline(SECONDS)
-        )
+        deadline = Deadline(SECONDS)
+        return fetch(self.engine, lambda work: work.execute(query, values).one_or_none(), deadline)
 
     def read(self, work: Callable[[Connection], Result], seconds: float = SECONDS) -> Result:
         """The result of several queries, all of the same moment; repeated if the connection is lost."""
@@ -169,9 +168,8 @@ def _retry(attempt: Callable[[], Result], deadline: Deadline, retryable: frozens
 
 def _begin_write(stack: ExitStack, engine: Engine, deadline: Deadline) -> Connection:
     """A transaction that writes and ends with the stack; one that could not begin can be tried again."""
-    return _retry(
-        lambda: stack.enter_context(_write_turn(engine, deadline)), deadline, PASSING | {Failure.LOST}
-    )
+    retryable = PASSING | {Failure.LOST}
+    return _retry(lambda: stack.enter_context(_write_turn(engine, deadline)), deadline, retryable)
 
 
 @contextmanager
@@ -231,33 +229,26 @@ def writing(engine: Engine) -> Engine:
 def begin_on_sqlite(connection: Connection) -> None:
     """Begin a transaction with its deadline; one that writes once no other writer is active."""
     options = connection.get_execution_options()
-    deadline = options.get(DEADLINE)
-    if options.get(WRITES):
-        _take_turn(connection, deadline or Deadline(BUSY_SECONDS))
+    deadline, is_waiting = options.get(DEADLINE), bool(options.get(WRITES))
+    end = deadline or Deadline(BUSY_SECONDS)
+    if is_waiting:
+        # SQLite's own patience looks less and less often, up to ten times a second: among several busy
+        # writers some starve, and the database idles meanwhile.
+        connection.exec_driver_sql("PRAGMA busy_timeout=0")
+    while is_waiting:
+        try:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            is_waiting = False
+        except OperationalError as error:
+            code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
+            if code != sqlite3.SQLITE_BUSY or end.remaining() == 0:
+                raise
+            time.sleep(random.uniform(*WRITER_PAUSE_SECONDS))  # noqa: S311
     # These neither read the file nor wait, so that they need none of SQLAlchemy's care, which costs more.
     driver: Any = connection.connection.dbapi_connection
     driver.execute(f"PRAGMA busy_timeout={_timeout_milliseconds(deadline)}")
     if not options.get(WRITES) and not options.get(SINGLE):
         driver.execute("BEGIN")
-
-
-def _take_turn(connection: Connection, deadline: Deadline) -> None:
-    """Begin a write transaction once no other writer is active.
-
-    SQLite's own patience looks less and less often, up to ten times a second: among several busy writers
-    some starve, and the database idles meanwhile.
-    """
-    connection.exec_driver_sql("PRAGMA busy_timeout=0")
-    while True:
-        try:
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-        except OperationalError as error:
-            code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
-            if code != sqlite3.SQLITE_BUSY or deadline.remaining() == 0:
-                raise
-            time.sleep(random.uniform(*WRITER_PAUSE_SECONDS))  # noqa: S311
-        else:
-            return
 
 
 def begin_on_postgresql(connection: Connection) -> None:

@@ -60,10 +60,8 @@ class Attempts:
         """Take the attempt back, and the earlier failures of this name from this address with it."""
         pair, *others = _keys(username, address, device)
         last = [select(func.max(attempts.c.id)).where(_of(key)).scalar_subquery() for key in others]
-        self._scope.execute(
-            delete(attempts).where(_of(pair)),
-            *(delete(attempts).where(attempts.c.id == number) for number in last),
-        )
+        conditions = [_of(pair), *(attempts.c.id == number for number in last)]
+        self._scope.execute(*(delete(attempts).where(condition) for condition in conditions))
 
 
 def _longest_wait(connection: Connection, keys: list[Key], now: float) -> float:

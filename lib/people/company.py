@@ -86,11 +86,8 @@ class ClaimRule:
         """Whether the claim has exactly this value, or a list with it."""
         claim = found_in(claims, self.claim)
         values = claim if isinstance(claim, list | tuple) else [claim]
-        return self.value in [
-            str(value).lower() if isinstance(value, bool) else str(value)
-            for value in values
-            if value is not None
-        ]
+        texts = [(value, str(value)) for value in values if value is not None]
+        return self.value in [text.lower() if isinstance(value, bool) else text for value, text in texts]
 
 
 def rights(rules: Iterable[ClaimRule], claims: Claims) -> Rights | None:
@@ -187,7 +184,15 @@ class Company:
             connection.execute(insert(people).values(username=username, record={}))
         elif record.get(BLOCK_KEY) == BY_AN_ADMIN:
             return "Your company account is blocked here. Ask an administrator."
-        person = _person_of_claims(username, claims, rights, record)
+        # The person as the claims describe them; without a name that can be shown, their user name.
+        name, email = str(claims.get("name") or "").strip(), str(claims.get("email") or "")
+        before = None if record is None else person_of(username, record)
+        person = Person(
+            username, name if name and not name_fault(name) else username,
+            email if email and not email_fault(email) else None, rights.role, rights.grants,
+            before.added if before else datetime.now(UTC), cap_grant(rights.role, rights.deals),
+            shares=rights.shares,
+        )  # fmt: skip
         account = {"issuer": claims["iss"], "subject": str(claims["sub"])}
         fields = {name: value for name, value in (record or {}).items() if name != BLOCK_KEY}
         _write(connection, username, fields | record_of(person) | {COMPANY: account})
@@ -210,22 +215,6 @@ def is_for(client_id: str, claims: Claims) -> bool:
     A token for others too must not be taken, unless they are trusted; we trust none.
     """
     return claims.get("aud") in (client_id, [client_id]) and claims.get("azp", client_id) == client_id
-
-
-def _person_of_claims(username: str, claims: Claims, rights: Rights, record: Record | None) -> Person:
-    """The person as the claims describe them; without a name that can be shown, their user name."""
-    name, email = str(claims.get("name") or "").strip(), str(claims.get("email") or "")
-    before = None if record is None else person_of(username, record)
-    return Person(
-        username,
-        name if name and not name_fault(name) else username,
-        email if email and not email_fault(email) else None,
-        rights.role,
-        rights.grants,
-        before.added if before else datetime.now(UTC),
-        cap_grant(rights.role, rights.deals),
-        shares=rights.shares,
-    )
 
 
 def _find(connection: Connection, claims: Claims) -> tuple[str, Record | None]:

@@ -105,10 +105,8 @@ class People:
         if own_hash is None:
             return False
         if own_hash not in self._with_demo_password:
-            self._with_demo_password = {
-                **self._with_demo_password,
-                own_hash: bcrypt.checkpw(PASSWORD.encode(), own_hash.encode()),
-            }
+            is_demo = bcrypt.checkpw(PASSWORD.encode(), own_hash.encode())
+            self._with_demo_password = self._with_demo_password | {own_hash: is_demo}
         return self._with_demo_password[own_hash]
 
     def locked_names(self) -> list[str]:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import chain
 from typing import Any, Literal, Self, get_args
 
 from pydantic import TypeAdapter, ValidationError
@@ -70,9 +69,9 @@ class Grant:
                 raise BadRequest(f"The filter on {filter_.name} needs a value")
 
     @classmethod
-    def parse(cls, text: str) -> Self:
+    def parse(cls, grant: str) -> Self:
         """The grant that a text means; BadRequest for another text."""
-        project, slash, rest = text.strip().partition("/")
+        project, slash, rest = grant.strip().partition("/")
         slicer, has_filters, filters = rest.partition(FILTERS_BEGIN)
         own = parse_filters(f"{FILTERS_BEGIN[1:]}{filters}") if has_filters else ()
         return cls(project, slicer if slash else None, own)
@@ -101,18 +100,17 @@ class Grant:
         return (self.project, self.slicer) == pair
 
 
-def parse_filters(text: str) -> tuple[Filter, ...]:
+def parse_filters(filters_text: str) -> tuple[Filter, ...]:
     """The filters of a JSON list of filter objects; BadRequest for another text, or none in it.
 
     For the keyboard also one object, or `name=value,value` for a filter by equal values without commas.
     """
-    name, equals, values = text.partition("=")
-    if equals and not text.startswith(("[", "{")):
+    name, equals, values = filters_text.partition("=")
+    if equals and not filters_text.startswith(("[", "{")):
         return (Filter(name=name.strip(), value=tuple(values.split(",")), match="equals"),)
+    is_one = filters_text.startswith("{")
     try:
-        if text.startswith("{"):
-            text = f"[{text}]"
-        filters = _FILTERS.validate_json(text)
+        filters = _FILTERS.validate_json(f"[{filters_text}]" if is_one else filters_text)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"]))
@@ -151,11 +149,10 @@ def without_places(grants: Iterable[Grant], others: Iterable[Grant]) -> list[Gra
 
 def with_name(grants: Iterable[Grant], pair: tuple[str, str], to: tuple[str, str]) -> list[Grant]:
     """The grants, and those for one slicer (project, name) a second time, under another name."""
-    names = [
-        (grant, replace(grant, project=to[0], slicer=to[1])) if grant.is_for(pair) else (grant,)
-        for grant in grants
-    ]
-    return [*dict.fromkeys(chain.from_iterable(names))]
+    result: list[Grant] = []
+    for grant in grants:
+        result += [grant, replace(grant, project=to[0], slicer=to[1])] if grant.is_for(pair) else [grant]
+    return [*dict.fromkeys(result)]
 
 
 def without_slicer(grants: Iterable[Grant], pair: tuple[str, str]) -> list[Grant]:
@@ -193,14 +190,13 @@ class DealsGrant:
             raise BadRequest(f"The id of a seat is a whole number from 1: {DEALS_GRANT_HELP}")
 
     @classmethod
-    def parse(cls, text: str) -> Self:
+    def parse(cls, grant: str) -> Self:
         """The grant that a text like `write` or `read:3,7` means; BadRequest for another text."""
-        match = re.fullmatch(
-            r"(none|(?:sync|read|propose|write)(?::([0-9]{1,16}(?:,[0-9]{1,16})*))?)", text.strip()
-        )
+        form = r"(none|(?:sync|read|propose|write)(?::([0-9]{1,16}(?:,[0-9]{1,16})*))?)"
+        match = re.fullmatch(form, grant.strip())
         if match is None:
-            raise BadRequest(f"'{text}' is not a grant for deals: {DEALS_GRANT_HELP}")
-        access: DealsAccess = text.strip().partition(":")[0]  # type: ignore[assignment]
+            raise BadRequest(f"'{grant}' is not a grant for deals: {DEALS_GRANT_HELP}")
+        access: DealsAccess = grant.strip().partition(":")[0]  # type: ignore[assignment]
         return cls(access, None if match[2] is None else frozenset(map(int, match[2].split(","))))
 
     def __str__(self) -> str:
@@ -213,12 +209,8 @@ class DealsGrant:
         """The permission in words that follow "may" in a sentence."""
         if not self.opens:
             return "see no deals"
-        verb = {
-            "sync": "fetch by deal sync",
-            "read": "see",
-            "propose": "see, and propose changes of,",
-            "write": "change",
-        }[self.access]
+        verbs = {"read": "see", "propose": "see, and propose changes of,", "write": "change"}
+        verb = verbs.get(self.access, "fetch by deal sync")
         if self.seats is None:
             return f"{verb} all deals"
         ids = ", ".join(map(str, sorted(self.seats)))
@@ -297,9 +289,8 @@ class Person:
         if self.role == "admin":
             object.__setattr__(self, "deals", ALL_DEALS)
         if self.deals != cap_grant(self.role, self.deals):
-            raise BadRequest(
-                f"A {self.role} can't change deals: grant read or propose, or make them a manager"
-            )
+            advice = "grant read or propose, or make them a manager"
+            raise BadRequest(f"A {self.role} can't change deals: {advice}")
 
     @property
     def is_shut_out(self) -> bool:
@@ -384,14 +375,16 @@ def person_of(username: str, record: Record) -> Person:
     """The person that a record describes; Damaged names the entry that can't be read."""
     try:
         role = (record.get("roles") or ["viewer"])[0]
+        # YAML gave a time as text or as a time; without a zone it is UTC.
+        added = datetime.fromisoformat(str(record["added"])) if record.get("added") else None
         return Person(
             username=username,
             name=record.get("name") or username,
             email=record.get("email"),
             role=role,
-            grants=tuple(Grant.parse(text) for text in record.get("grants") or ()),
+            grants=tuple(map(Grant.parse, record.get("grants") or ())),
             deals=cap_grant(role, DealsGrant.parse(str(record.get("deals") or "none"))),
-            added=_instant(record["added"]) if record.get("added") else None,
+            added=added if added is None or added.tzinfo else added.replace(tzinfo=UTC),
             company=str((record.get(COMPANY) or {}).get("issuer") or ""),
             blocked=str(record.get(BLOCK_KEY) or ""),
             shares=record.get("shares") is True,
@@ -409,9 +402,3 @@ def hash_of(record: Record) -> str | None:
 def block(record: Record, why: str) -> None:
     """Block a person in their record, and end their sessions: those of before stay ended when they return."""
     record.update({BLOCK_KEY: why, END_KEY: datetime.now(UTC).isoformat()})
-
-
-def _instant(value: object) -> datetime:
-    """A time that YAML gave as text or as a time; without a zone it is UTC."""
-    moment = datetime.fromisoformat(str(value))
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

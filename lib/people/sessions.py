@@ -32,10 +32,8 @@ class Sessions:
     def begin(self, username: str, ends: float) -> None:
         """Note that this person signed in, and forget the sign-ins that are over."""
         row = {"username": username, "ends": ends, "proof": _proof(self._people.record(username) or {})}
-        is_over = sign_ins.c.ends <= self._clock()
-        self._scope.execute(
-            delete(sign_ins).where(is_over | _of(username, ends)), insert(sign_ins).values(row)
-        )
+        others = (sign_ins.c.ends <= self._clock()) | _of(username, ends)
+        self._scope.execute(delete(sign_ins).where(others), insert(sign_ins).values(row))
 
     def end(self, username: str, ends: float) -> None:
         """End the sign-in in every tab that shares its cookie, at every desk."""
@@ -75,9 +73,8 @@ class Sessions:
 
 def _proof(record: Record) -> str:
     text = f"{record.get('added')} {record.get('password')}"
-    return hashlib.sha256(
-        f"{text} {record[END_KEY]}".encode() if END_KEY in record else text.encode()
-    ).hexdigest()
+    text = f"{text} {record[END_KEY]}" if END_KEY in record else text
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _of(username: str, ends: float) -> ColumnElement[bool]:

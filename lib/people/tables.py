@@ -9,12 +9,9 @@ from lib.people.person import Person
 
 people = Table("people", metadata, *keys(username=String(64)), *required(record=Document))
 sign_ins = Table(
-    "sign_ins",
-    metadata,
-    *keys(username=String(64), ends=Double),
-    *required(proof=String(64)),
+    "sign_ins", metadata, *keys(username=String(64), ends=Double), *required(proof=String(64)),
     Index(None, "ends"),
-)
+)  # fmt: skip
 id_tokens = Table(
     "id_tokens", metadata, *keys(digest=String(64)), *required(ends=Double), Index(None, "ends")
 )

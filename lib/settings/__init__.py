@@ -142,9 +142,8 @@ SECTION_OF = {name: section for section, model in SECTIONS.items() for name in m
 
 def _environment() -> dict[str, Any]:
     """The settings of the environment; SettingsError for a table that is no JSON."""
-    sources = [
-        EnvSettingsSource(model, env_prefix=PREFIX, env_ignore_empty=True) for model in SECTIONS.values()
-    ]
+    options: dict[str, Any] = {"env_prefix": PREFIX, "env_ignore_empty": True}
+    sources = (EnvSettingsSource(model, **options) for model in SECTIONS.values())
     return {name: value for source in sources for name, value in source().items()}
 
 
@@ -200,11 +199,8 @@ def _read_file(path: Path, names: set[str]) -> dict[str, Any]:
 def _tables(values: dict[str, Any], name: str) -> list[tuple[str, dict[str, Any]]]:
     """The tables of a table of tables, by name."""
     table = values.get(name)
-    return (
-        [(key, entry) for key, entry in table.items() if isinstance(entry, dict)]
-        if isinstance(table, dict)
-        else []
-    )
+    entries = table.items() if isinstance(table, dict) else ()
+    return [(key, entry) for key, entry in entries if isinstance(entry, dict)]
 
 
 def _sentences(error: ValidationError, sources: dict[str, str]) -> str:

@@ -59,9 +59,7 @@ def day_of(at: dt.datetime, timezone: Zone) -> dt.date:
 
 def is_fresh(slicer: Slicer, today: dt.date) -> bool:
     """Whether the data reaches to yesterday, so that relative dates have data."""
-    return slicer.last_date is not None and dt.date.fromisoformat(slicer.last_date) >= today - dt.timedelta(
-        days=1
-    )
+    return slicer.last_date is not None and dt.date.fromisoformat(slicer.last_date) >= today - ONE_DAY
 
 
 def default_days(slicer: Slicer, today: dt.date) -> tuple[str, str]:
@@ -74,7 +72,7 @@ def last_days(slicer: Slicer, today: dt.date, days: int) -> tuple[str, str]:
     if is_fresh(slicer, today):
         return f"-{days}d", "yesterday"
     last = dt.date.fromisoformat(slicer.last_date) if slicer.last_date else today
-    return (last - (days - 1) * dt.timedelta(days=1)).isoformat(), last.isoformat()
+    return (last - (days - 1) * ONE_DAY).isoformat(), last.isoformat()
 
 
 def shorten(text: str) -> str:
@@ -92,12 +90,9 @@ def _resolve(text: str, today: dt.date) -> dt.date | None:
     if months := re.fullmatch(_MONTHS_BACK, text):
         edge = months[2]
         year, month = divmod(today.year * 12 + today.month - 1 - int(months[1]), 12)
-        first, last = _month(year, month + 1)
+        first = dt.date(year, month + 1, 1)
+        last = first.replace(day=calendar.monthrange(year, month + 1)[1])
         if edge is not None:
             return first if edge == "_first" else last
         return min(first + dt.timedelta(days=today.day - 1), last)
     return None
-
-
-def _month(year: int, month: int) -> tuple[dt.date, dt.date]:
-    return dt.date(year, month, 1), dt.date(year, month, calendar.monthrange(year, month)[1])

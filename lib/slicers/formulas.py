@@ -255,7 +255,9 @@ class BinaryOperation(Expression):
             case "*":
                 return _sum(_product(left, self.right), _product(self.left, right))
             case "/":
-                return _quotient(_difference(left, _product(self, right)), self.right)
+                above = _difference(left, _product(self, right))
+                is_plain = above == ZERO or self.right == ONE
+                return above if is_plain else BinaryOperation("/", above, self.right)
 
     def substitute(self, replacements: Mapping[str, Expression]) -> Expression:
         """The same operation on both sides' substitutions."""
@@ -306,10 +308,6 @@ def _product(left: Expression, right: Expression) -> Expression:
     return BinaryOperation("*", left, right)
 
 
-def _quotient(left: Expression, right: Expression) -> Expression:
-    return left if left == ZERO or right == ONE else BinaryOperation("/", left, right)
-
-
 class _Token(NamedTuple):
     kind: str
     text: str
@@ -332,8 +330,14 @@ def expand(formulas: Mapping[str, Expression]) -> dict[str, Expression]:
 
     BadDefinition names a circle, or a formula that grows out of hand.
     """
+    needs = {name: expression.fields() & formulas.keys() for name, expression in formulas.items()}
+    try:
+        in_order = list(TopologicalSorter(needs).static_order())
+    except CycleError as circle:
+        way = " → ".join(f"'{name}'" for name in reversed(circle.args[1]))
+        raise BadDefinition([f"Formulas refer to each other in a circle: {way}"]) from None
     result: dict[str, Expression] = {}
-    for name in _in_order(formulas):
+    for name in in_order:
         result[name] = formulas[name].substitute(result)
         if is_too_large(result[name]):
             raise BadDefinition([f"Formula of '{name}': too large with the formulas that it refers to"])
@@ -343,15 +347,6 @@ def expand(formulas: Mapping[str, Expression]) -> dict[str, Expression]:
 def is_too_large(expression: Expression) -> bool:
     """Whether an expression is larger than any that is computed."""
     return expression.depth() > MAX_DEPTH or expression.size() > MAX_NODES
-
-
-def _in_order(formulas: Mapping[str, Expression]) -> list[str]:
-    needs = {name: expression.fields() & formulas.keys() for name, expression in formulas.items()}
-    try:
-        return list(TopologicalSorter(needs).static_order())
-    except CycleError as circle:
-        way = " → ".join(f"'{name}'" for name in reversed(circle.args[1]))
-        raise BadDefinition([f"Formulas refer to each other in a circle: {way}"]) from None
 
 
 class _Parser:
@@ -434,7 +429,6 @@ class _Parser:
 
 
 def _tokens(text: str) -> list[_Token]:
-    tokens = [
-        _Token(str(match.lastgroup), match.group(), match.start() + 1) for match in _TOKEN.finditer(text)
-    ]
+    matches = _TOKEN.finditer(text)
+    tokens = [_Token(str(match.lastgroup), match.group(), match.start() + 1) for match in matches]
     return [*tokens, _Token("end", "", len(text) + 1)]

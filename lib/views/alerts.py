@@ -37,11 +37,9 @@ class Alerts:
     scope: Scope
 
     def mine(self) -> list[Alert]:
-        own_alerts = WITH_VIEWS.where(
-            alerts.c.owner == self.scope.person.username, saved_views.c.service == self.scope.service
-        )
-        rows = [row for row in self.scope.rows(own_alerts) if self.scope.owns(row.owner, row.created)]
-        return [self._alert(row) for row in rows]
+        own_alerts = WITH_VIEWS.where(alerts.c.owner == self.scope.person.username)
+        rows = self.scope.rows(own_alerts.where(saved_views.c.service == self.scope.service))
+        return [self._alert(row) for row in rows if self.scope.owns(row.owner, row.created)]
 
     def of_view(self, number: int) -> Alert | None:
         """The one on this view; None without."""

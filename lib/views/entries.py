@@ -253,9 +253,8 @@ class OwnMetrics(SlicerEntries[OwnMetric]):
         before = self.get(number)
         self._check_sharing(is_shared)
         metric = self._change(number, values)
-        self.note(
-            "metric changed", f"{_sentence(before)} → {_sentence(metric)}" if before else _sentence(metric)
-        )
+        earlier = f"{_sentence(before)} → " if before else ""
+        self.note("metric changed", f"{earlier}{_sentence(metric)}")
         return metric
 
     def delete(self, number: int) -> None:
@@ -286,13 +285,8 @@ def _metric_values(name: str, formula: str, unit: str, digits: int, is_shared: b
     """The values to store; BadRequest for what is missing, too long or out of range."""
     if not 0 <= digits <= MOST_DIGITS:
         raise BadRequest(f"A metric has 0 to {MOST_DIGITS} digits")
-    return {
-        "name": checked_name(name),
-        "formula": line(formula, "The formula", LONGEST_FORMULA),
-        "unit": checked_unit(unit),
-        "digits": digits,
-        "is_shared": is_shared,
-    }
+    values = {"name": checked_name(name), "formula": line(formula, "The formula", LONGEST_FORMULA)}
+    return {**values, "unit": checked_unit(unit), "digits": digits, "is_shared": is_shared}
 
 
 def _sentence(metric: OwnMetric) -> str:

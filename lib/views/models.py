@@ -118,7 +118,6 @@ def fitting(params: Mapping[str, str]) -> dict[str, str]:
     """The parameters to store; BadRequest if they are larger than any question needs."""
     length = sum(len(name) + len(text) for name, text in params.items())
     if length > LONGEST_PARAMS:
-        raise BadRequest(
-            f"The question is too long to save: {length:,} characters, {LONGEST_PARAMS:,} at most"
-        )
+        size = f"{length:,} characters, {LONGEST_PARAMS:,} at most"
+        raise BadRequest(f"The question is too long to save: {size}")
     return dict(params)

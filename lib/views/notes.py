@@ -23,12 +23,9 @@ Conditions = tuple[ColumnElement[bool], ...]
 def mentions(text: str, people: Iterable[Person]) -> list[Person]:
     """The people whose name for signing in stands in a text behind an @, in the order given."""
     lower_text = text.lower()
-    return [person for person in people if re.search(_mention(person.username), lower_text)]
-
-
-def _mention(username: str) -> str:
-    """A pattern that doesn't find a name within an e-mail address or a longer name."""
-    return rf"(?<![\w.@+-])@{re.escape(username.lower())}(?![\w@+-]|\.\w)"
+    # Patterns that don't find a name within an e-mail address or a longer name.
+    patterns = ((who, rf"(?<![\w.@+-])@{re.escape(who.username.lower())}(?![\w@+-]|\.\w)") for who in people)
+    return [person for person, pattern in patterns if re.search(pattern, lower_text)]
 
 
 @dataclass(frozen=True)
@@ -75,10 +72,8 @@ class Notes:
         """Those whom this person's note mentions, and who may see what it is about; never themselves."""
         table, number = (notes, note.id) if note.view_id is None else (saved_views, note.view_id)
         row = self.scope.row(select(table).where(table.c.id == number))
-        others = [person for person in people if person.username != self.scope.person.username]
-        return [
-            person for person in mentions(note.text, others) if replace(self.scope, person=person).sees(row)
-        ]
+        others = (person for person in people if person.username != self.scope.person.username)
+        return [who for who in mentions(note.text, others) if replace(self.scope, person=who).sees(row)]
 
     def delete(self, number: int) -> None:
         """Delete a note; BadRequest if it no longer exists, AccessError if it is another person's."""

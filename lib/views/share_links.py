@@ -230,9 +230,8 @@ def check_origins(origins: Iterable[str]) -> tuple[str, ...]:
     clean = tuple(dict.fromkeys(origin.strip().rstrip("/").lower() for origin in origins if origin.strip()))
     for origin in clean:
         if not ORIGIN.fullmatch(origin) or not _has_port(origin):
-            raise BadRequest(
-                f"'{origin[:100]}' is not an origin: write https:// and a host, nothing after it"
-            )
+            advice = "write https:// and a host, nothing after it"
+            raise BadRequest(f"'{origin[:100]}' is not an origin: {advice}")
     if len(clean) > MOST_ORIGINS:
         raise BadRequest(f"At most {MOST_ORIGINS} sites may embed a share link")
     return clean
@@ -247,7 +246,7 @@ def _has_port(origin: str) -> bool:
 
 
 def _link(row: Row[Any]) -> ShareLink:
-    grants = tuple(Grant.parse(text) for text in row.grants or ())
+    grants = tuple(map(Grant.parse, row.grants or ()))
     return from_row(ShareLink, row, origins=tuple(row.origins), grants=grants)
 
 

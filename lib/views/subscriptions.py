@@ -232,12 +232,11 @@ class Subscriptions:
 
     def send_now(self, number: int) -> None:
         """Have a mail sent at once, whether the data are new or not; errors as of `remove`."""
-        changes = {"due": datetime.now(UTC), "mark": AT_ONCE, "failures": 0, "problem": "", "request": {}}
+        changes = {"mark": AT_ONCE, "failures": 0, "problem": "", "request": {}}
+        change = update(mail_subscriptions).where(mail_subscriptions.c.id == number)
         with self.scope.write() as connection:
             self._changeable(connection, number)
-            connection.execute(
-                update(mail_subscriptions).where(mail_subscriptions.c.id == number).values(changes)
-            )
+            connection.execute(change.values(**changes, due=datetime.now(UTC)))
 
     def _changeable(self, connection: Connection, number: int) -> Row[Any]:
         row = connection.execute(WITH_VIEWS.where(mail_subscriptions.c.id == number)).one_or_none()
@@ -253,10 +252,9 @@ class Subscriptions:
     def _seen_by_me(self, row: Row[Any]) -> Subscription:
         scope = self.scope
         is_view_seen = scope.sees_of(row.view_owner, row.view_created, row.is_shared)
+        is_view_seen = is_view_seen and scope.person.may_see(row.project, row.slicer)
         is_board_seen = scope.sees_of(row.board_owner, row.board_created, row.board_shared)
-        return subscription_of(
-            row, is_board_seen or (is_view_seen and scope.person.may_see(row.project, row.slicer))
-        )
+        return subscription_of(row, is_board_seen or is_view_seen)
 
 
 def subscription_of(row: Row[Any], is_seen: bool = True) -> Subscription:
@@ -271,6 +269,5 @@ def describe(subscription: Subscription) -> str:
     what = "alerts" if subscription.is_of_alerts else f"view {subscription.view_id}"
     what = what if subscription.board_id is None else f"board {subscription.board_id}"
     about = f" of {subscription.project}/{subscription.slicer}" if subscription.project else ""
-    return f"{what}{about}, {subscription.pace}, of {subscription.owner}" + (
-        f", to {subscription.recipient}" if subscription.recipient else ""
-    )
+    to = f", to {subscription.recipient}" if subscription.recipient else ""
+    return f"{what}{about}, {subscription.pace}, of {subscription.owner}{to}"

@@ -13,11 +13,8 @@ SERVICE, USER, NAME = sa.String(500), sa.String(64), sa.String(100)
 REPORT: dict[str, Any] = {"project": sa.String(200), "slicer": sa.String(200)}
 SLICER: dict[str, Any] = {"service": SERVICE, **REPORT}
 SHARED_COLUMNS: dict[str, Any] = {
-    "owner": USER,
-    "is_shared": sa.Boolean,
-    "created": Instant,
-    "changed": Instant,
-}
+    "owner": USER, "is_shared": sa.Boolean, "created": Instant, "changed": Instant
+}  # fmt: skip
 
 
 def _reference(column: str, table: str, *, nullable: bool) -> sa.Column[Any]:

@@ -177,10 +177,8 @@ class Access:
         Returns the person as they are now. UnknownName without such a person; BadRequest for what the role
         does not allow.
         """
-        new_grants = None if grants is None else tuple(grants)
-        return self._change(
-            username, by, lambda: self.people.change(username, role, deals, new_grants, email, shares)
-        )
+        changes = (role, deals, None if grants is None else tuple(grants), email, shares)
+        return self._change(username, by, lambda: self.people.change(username, *changes))
 
     def regrant(self, username: str, grants: Iterable[Grant], by: str, *, takes: bool = False) -> Person:
         """Grant more projects and slicers to a person, or take these away; returns them as they are now.
@@ -227,13 +225,11 @@ class Access:
                 raise BadRequest(f"'{person.username}' may see no slicer yet, so their token can't either")
             return
         if not person.deals.opens:
-            raise BadRequest(
-                f"'{person.username}' has no access to deals, so their token would give access to none"
-            )
+            lack = "has no access to deals, so their token would give access to none"
+            raise BadRequest(f"'{person.username}' {lack}")
         if grants:
-            raise BadRequest(
-                "Deals belong to no project or slicer: narrow their token with a grant for deals"
-            )
+            advice = "narrow their token with a grant for deals"
+            raise BadRequest(f"Deals belong to no project or slicer: {advice}")
         if deals is not None and (not deals.opens or deals.within(person.deals) != deals):
             raise BadRequest(
                 f"'{person.username}' may {person.deals.words}, so their token can't {deals.words}"

@@ -52,12 +52,8 @@ class TemporaryToken(call.Credential):
     ) -> None:
         """`service` is the identifier of the service that the tokens are to open."""
         self._http, self._patience, self._now = http, patience, now
-        self._form = {
-            "grant_type": "password",
-            "username": username,
-            "password": password,
-            "scope": f"service_id={service}",
-        }
+        scope = f"service_id={service}"
+        self._form = {"grant_type": "password", "username": username, "password": password, "scope": scope}
         self._lock = threading.Lock()
         self._latest: _Grant | None = None
         self._asking: Future[_Grant] | None = None
@@ -137,9 +133,8 @@ def _read(answer: httpx.Response) -> tuple[str, float]:
         fields = orjson.loads(answer.content)
         text, seconds = fields["access_token"], float(fields.get("expires_in") or USUAL_SECONDS)
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise MalformedResponse(
-            f"The token service answered {answer.status_code}, with something that is not a token"
-        ) from None
+        reason = f"The token service answered {answer.status_code}, with something that is not a token"
+        raise MalformedResponse(reason) from None
     if not isinstance(text, str) or not text.isprintable() or not text or seconds <= 0:
         raise MalformedResponse("The token service returned a token that can't be used")
     return text, seconds

@@ -19,10 +19,8 @@ def company_of(settings: Settings, people: People) -> Company | None:
     provider = settings.company.oidc
     if provider is None:
         return None
-    rules = claim_rules(settings)
-    return Company(
-        people, provider.issuer, provider.client_id, rules, provider.name_claim, settings.session_hours
-    )
+    account = provider.issuer, provider.client_id, claim_rules(settings), provider.name_claim
+    return Company(people, *account, settings.session_hours)
 
 
 def claim_rules(settings: Settings) -> list[ClaimRule]:

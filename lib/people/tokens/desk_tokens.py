@@ -44,10 +44,8 @@ class DeskTokens:
         with self._lock:
             token, renew_at = self._current.get(key, ("", now))
             if now >= renew_at or not self.is_own(token):
-                service = self._services[api]
-                token = self._store.lend(
-                    person.username, service, self._lifetime, within, person.within or ()
-                )
+                to, grants = (person.username, self._services[api]), person.within or ()
+                token = self._store.lend(*to, self._lifetime, within, grants)
                 self._current[key] = (token, now + self._lifetime / 2)
             return token
 

@@ -26,17 +26,11 @@ from lib.wire.schemas import JSON, Schema, body
 
 FORM = "application/x-www-form-urlencoded"
 EXAMPLE = {
-    "grant_type": "password",
-    "username": "viewer",
-    "password": "demo",
-    "scope": "service_id=reporting",
-}
+    "grant_type": "password", "username": "viewer", "password": "demo", "scope": "service_id=reporting"
+}  # fmt: skip
 TOKEN_EXAMPLE = {
-    "token_type": "Bearer",
-    "scope": "service_id=reporting",
-    "access_token": "trn_rep_…",
-    "expires_in": 3600,
-}
+    "token_type": "Bearer", "scope": "service_id=reporting", "access_token": "trn_rep_…", "expires_in": 3600
+}  # fmt: skip
 WAIT = {"headers": {"Retry-After": {"description": "Seconds to wait", "schema": {"type": "string"}}}}
 SCOPE = "service_id="
 PASSWORD_THREADS = 2
@@ -117,9 +111,8 @@ class TokenApi:
             raise TokenRefusal("invalid_request", f"Missing: {', '.join(missing)}")
         service = form["scope"].removeprefix(SCOPE)
         if not form["scope"].startswith(SCOPE) or service not in self._services:
-            raise TokenRefusal(
-                "invalid_scope", f"The scope must be {SCOPE} and the identifier of a service of this desk"
-            )
+            reason = f"The scope must be {SCOPE} and the identifier of a service of this desk"
+            raise TokenRefusal("invalid_scope", reason)
         if not self._waiting.acquire(blocking=False):
             reason = "Too many sign-ins at the same time; try again"
             raise TokenRefusal("temporarily_unavailable", reason, 503, {"Retry-After": "5"})
@@ -185,14 +178,12 @@ def _issue(access: Access, form: Form, service: str, lifetime: timedelta, addres
     try:
         person = access.check(form["username"], form["password"], address)
     except TooManyAttempts as error:
-        raise TokenRefusal(
-            "slow_down", error.reason, error.http, {"Retry-After": str(error.retry_after)}
-        ) from error
+        wait = {"Retry-After": str(error.retry_after)}
+        raise TokenRefusal("slow_down", error.reason, error.http, wait) from error
     if person is None:
         raise TokenRefusal("invalid_grant", "Wrong name or password", 401, CHALLENGE)
+    about = person.username, service, "Temporary token"
     try:
-        return access.issue(
-            person.username, service, "Temporary token", lifetime, kind="temporary", address=address
-        )
+        return access.issue(*about, lifetime, kind="temporary", address=address)
     except BadRequest as error:
         raise TokenRefusal("access_denied", error.reason, 401, CHALLENGE) from error

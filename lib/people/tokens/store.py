@@ -37,13 +37,8 @@ tokens = sa.Table(
     *required(prefix=sa.String(40)),
     sa.Column("digest", sa.String(64), nullable=False, unique=True),
     sa.Column("owner", sa.String(64), nullable=False, index=True),
-    *required(
-        name=sa.String(LONGEST_NAME),
-        service=sa.String(100),
-        kind=sa.String(9),
-        grants=sa.JSON,
-        created=Instant,
-    ),
+    *required(name=sa.String(LONGEST_NAME), service=sa.String(100), kind=sa.String(9), grants=sa.JSON),
+    *required(created=Instant),
     *optional(expires=Instant, last_used=Instant, revoked=Instant, deals=sa.Text),
     sa.CheckConstraint("kind in ('permanent', 'temporary')", name="kind"),
     sa.Index(None, "kind", "expires"),
@@ -144,11 +139,8 @@ class TokenStore:
             raise BadRequest("A token's lifetime must be positive")
         now = self._now()
         prefix, secret = _prefix(service), secrets.token_urlsafe(SECRET_BYTES)
-        row: dict[str, Any] = {
-            "prefix": prefix + secret[:SHOWN_CHARACTERS],
-            "digest": _digest(prefix + secret),
-        }
-        row |= {"owner": owner, "name": name, "service": service, "kind": kind}
+        row: dict[str, Any] = {"owner": owner, "name": name, "service": service, "kind": kind}
+        row |= {"prefix": prefix + secret[:SHOWN_CHARACTERS], "digest": _digest(prefix + secret)}
         row |= {"grants": [str(grant) for grant in grants], "created": now}
         row |= {"expires": None if lifetime is None else now + lifetime}
         row |= {"deals": None if deals is None else str(deals)}
@@ -171,12 +163,9 @@ class TokenStore:
         without any all that its owner may see.
         """
         prefix, now = _prefix(service), self._now()
-        text = prefix + secrets.token_urlsafe(SECRET_BYTES)
-        ends = now + lifetime
+        text, times = prefix + secrets.token_urlsafe(SECRET_BYTES), (now, now + lifetime, None, None)
         number, grants, deals = (within.id, within.grants, within.deals) if within else (0, grants, None)
-        token = Token(
-            number, prefix, owner, "desk", service, "temporary", grants, now, ends, None, None, deals
-        )
+        token = Token(number, prefix, owner, "desk", service, "temporary", grants, *times, deals)
         valid = {digest: loan for digest, loan in self._lent.items() if loan.state(now) == "active"}
         self._lent = valid | {_digest(text): token}
         return text
@@ -253,4 +242,4 @@ def _digest(text: str) -> str:
 
 def _token(row: sa.Row[Any]) -> Token:
     deals = None if row.deals is None else DealsGrant.parse(row.deals)
-    return from_row(Token, row, grants=tuple(Grant.parse(text) for text in row.grants), deals=deals)
+    return from_row(Token, row, grants=tuple(map(Grant.parse, row.grants)), deals=deals)

@@ -157,11 +157,8 @@ class Definition(DefinitionPart):
         """
         columns: list[tuple[str, Any]] = [(TIME, pa.timestamp("s", tz="UTC"))]
         columns += [(f.name, pa.list_(pa.string()) if f.segmented else pa.string()) for f in self.key_fields]
-        columns += [
-            (f.name, pa.string() if f.aggregate == "distinct" else pa.float64())
-            for f in self.data_fields
-            if f.source is not None
-        ]
+        fields = [field for field in self.data_fields if field.source is not None]
+        columns += [(f.name, pa.string() if f.aggregate == "distinct" else pa.float64()) for f in fields]
         columns += [(source.name, pa.string()) for source in self.audience_sources]
         return pa.schema(columns)
 
@@ -183,16 +180,14 @@ class Definition(DefinitionPart):
                 *(_with_role(f.descriptor(), roles.get((False, f.name))) for f in self.data_fields),
                 *[
                     DataField(
-                        name=source.data_field,
-                        description=source.description or f"Unique {source.name}",
-                        annotation=source.annotation,
-                        show_percents=0,
+                        name=source.data_field, description=source.description or f"Unique {source.name}",
+                        annotation=source.annotation, show_percents=0,
                     )
                     for source in self.audience_sources
                 ],
             ),
             extensions=EXTENSIONS,
-        )
+        )  # fmt: skip
 
     def _time_key_fields(self) -> list[KeyField]:
         rows = [*GRANULARITIES.values()]

@@ -60,10 +60,9 @@ def read_yaml(text: str, file: str) -> tuple[Any, Lines]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f", line {mark.line + 1}" if mark else ""
-        hint = (
-            "; put values that begin with % or @ in quotes" if "cannot start any token" in str(error) else ""
-        )
-        raise BadDefinition([f"{file}{line}: {error.problem or error.context}{hint}"]) from None
+        is_sign, hint = "cannot start any token" in str(error), "put values that begin with % or @ in quotes"
+        why = f"{error.problem or error.context}{f'; {hint}' if is_sign else ''}"
+        raise BadDefinition([f"{file}{line}: {why}"]) from None
     except yaml.YAMLError as error:
         raise BadDefinition([f"{file}: {error}"]) from None
 
@@ -76,9 +75,8 @@ class _Loader(ShallowLoader):
     def compose_node(self, parent: Node | None, index: Any) -> Node | None:
         if self.check_event(yaml.AliasEvent):
             mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-            raise yaml.MarkedYAMLError(
-                problem="write the value again instead of an *alias", problem_mark=mark
-            )
+            problem = "write the value again instead of an *alias"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
         return super().compose_node(parent, index)
 
 
@@ -99,13 +97,10 @@ class _Content:
 
     def value(self, node: Node, where: Where) -> Any:
         self._lines.setdefault(where, node.start_mark.line + 1)
-        if isinstance(node, MappingNode):
-            return self._mapping(node, where)
         if isinstance(node, SequenceNode):
             return [self.value(item, (*where, position)) for position, item in enumerate(node.value)]
-        return self._scalar(node)
-
-    def _mapping(self, node: MappingNode, where: Where) -> dict[str, Any]:
+        if not isinstance(node, MappingNode):
+            return self._scalar(node)
         content: dict[str, Any] = {}
         for key, value in node.value:
             name = self._scalar(key) if isinstance(key, ScalarNode) else None
@@ -148,9 +143,8 @@ def parse_definition(text: str, file: str = "definition") -> Definition:
     """The definition in YAML text; `file` is what errors call it."""
     content, lines = read_yaml(text, file)
     if not isinstance(content, dict):
-        raise BadDefinition(
-            [f"{file}, line 1: a definition begins with fields such as time: and key_fields:"]
-        )
+        reason = "a definition begins with fields such as time: and key_fields:"
+        raise BadDefinition([f"{file}, line 1: {reason}"])
     try:
         return Definition.model_validate(content)
     except ValidationError as error:
@@ -173,10 +167,8 @@ def definition_yaml(definition: Definition) -> str:
 
 
 def _flow(value: Any) -> str:
-    text: str = yaml.safe_dump(
-        value, default_flow_style=True, allow_unicode=True, sort_keys=False, width=10**6
-    )
-    return text.removesuffix("\n").removesuffix("\n...")
+    options: dict[str, Any] = {"default_flow_style": True, "allow_unicode": True, "sort_keys": False}
+    return str(yaml.safe_dump(value, width=10**6, **options)).removesuffix("\n").removesuffix("\n...")
 
 
 def _place(problem: ErrorDetails, lines: Lines) -> str:

@@ -40,20 +40,7 @@ READING = ("decimal", "thousands", "missing", "header", "names", "unit", "spelli
 # Days since these of a spreadsheet's (ECMA-376, part 1, 18.17.4.1), at 1 January 1970.
 SERIALS = {"serial 1900": 25_569, "serial 1904": 24_107}
 _TIME_CODES = "YymdHIpMSfzZbBaAjuGVUWw%"
-_WHOLE_DATES = [
-    set("Ymd"),
-    set("ymd"),
-    set("Ybd"),
-    set("ybd"),
-    set("YBd"),
-    set("yBd"),
-    set("Yj"),
-    set("yj"),
-    set("GV"),
-    set("Ym"),
-    set("Yb"),
-    set("YB"),
-]
+_WHOLE_DATES = [*map(set, ("Ymd", "ymd", "Ybd", "ybd", "YBd", "yBd", "Yj", "yj", "GV", "Ym", "Yb", "YB"))]
 
 
 def time_zone(name: str) -> dt.tzinfo:

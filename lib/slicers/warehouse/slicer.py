@@ -345,26 +345,20 @@ def read_mapping(path: Path) -> dict[str, str]:
     mapping: dict[str, str] = {}
     reader = csv.reader(io.StringIO(text, newline=""))
     for number, row in enumerate(reader):
-        if row and not (number == 0 and _is_header(row)):
-            _add(mapping, row, f"{path}, line {reader.line_num}")
+        if not row:
+            continue
+        where = f"{path}, line {reader.line_num}"
+        if len(row) != 2:
+            reason = f"a mapping has two columns, code and name; this line has {len(row)}"
+            raise ImportRefused(f"{where}: {reason}")
+        code, description = (cell.strip() for cell in row)
+        if number == 0 and code.lower() in _HEADERS[0] and description.lower() in _HEADERS[1]:
+            continue
+        if mapping.get(code, description) != description:
+            codes = f"as '{mapping[code]}' and '{description}'"
+            raise ImportRefused(f"{where}: code '{code}' is given twice, {codes}")
+        mapping[code] = description
     return mapping
-
-
-def _is_header(row: list[str]) -> bool:
-    return len(row) == 2 and all(
-        cell.strip().lower() in names for cell, names in zip(row, _HEADERS, strict=True)
-    )
-
-
-def _add(mapping: dict[str, str], row: list[str], where: str) -> None:
-    if len(row) != 2:
-        raise ImportRefused(f"{where}: a mapping has two columns, code and name; this line has {len(row)}")
-    code, description = (cell.strip() for cell in row)
-    if mapping.get(code, description) != description:
-        raise ImportRefused(
-            f"{where}: code '{code}' is given twice, as '{mapping[code]}' and '{description}'"
-        )
-    mapping[code] = description
 
 
 def store_mapping(folder: Path, mapping: Mapping[str, str]) -> str:

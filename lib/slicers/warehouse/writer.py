@@ -140,20 +140,15 @@ class RowFiles:
     def _file(self, day: dt.date) -> "_DayFile":
         if day not in self._open:
             if len(self._open) >= OPEN_FILES:
-                self._close_oldest()
-            self._open[day] = _DayFile(self._new_path(day), self._schema)
+                oldest, file = self._open.popitem(last=False)
+                self.parts.setdefault(oldest, []).append(self._close(file))
+            folder = self._folder / day_folder(day)
+            folder.mkdir(parents=True, exist_ok=True)
+            earlier = len(self.parts.get(day, ()))
+            name = f"{self._import_id}-{earlier}.parquet" if earlier else f"{self._import_id}.parquet"
+            self._open[day] = _DayFile(folder / name, self._schema)
         self._open.move_to_end(day)
         return self._open[day]
-
-    def _new_path(self, day: dt.date) -> Path:
-        folder = self._folder / day_folder(day)
-        folder.mkdir(parents=True, exist_ok=True)
-        earlier = len(self.parts.get(day, ()))
-        return folder / (f"{self._import_id}-{earlier}.parquet" if earlier else f"{self._import_id}.parquet")
-
-    def _close_oldest(self) -> None:
-        day, file = self._open.popitem(last=False)
-        self.parts.setdefault(day, []).append(self._close(file))
 
     def _close(self, file: "_DayFile") -> StoredPart:
         file.close()
@@ -264,11 +259,21 @@ def writing(
         refuse_mode(mode, before is not None, slicer)
         refuse_definition(mode, before.definition if before else None, definition, slicer)
         _remove_leftovers(folder, before)
-        manifest = _begin(folder, before, definition, mappings)
+        # The manifest before new rows: with the new definition and mappings, and the old rows.
+        unknown, files = set(mappings) - definition.mappings, dict(before.mappings) if before else {}
+        if unknown:
+            raise ImportRefused(f"No key field of the definition names the mapping '{min(unknown)}'")
+        if missing := sorted(definition.mappings - set(mappings) - set(files)):
+            option = f"--mapping {missing[0]}=FILE.csv"
+            raise ImportRefused(f"The definition names the mapping '{missing[0]}'; give it with {option}")
+        files |= {name: store_mapping(folder, mapping) for name, mapping in mappings.items()}
+        mapping_files = {name: files[name] for name in sorted(definition.mappings)}
+        changes = {"definition": definition, "mappings": mapping_files}
+        manifest = (before or Manifest(definition=definition)).model_copy(update=changes)
         import_id = f"{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
         try:
-            with RowFiles(folder, definition, import_id) as files:
-                yield Writer(folder, manifest, mode, files, import_id)
+            with RowFiles(folder, definition, import_id) as row_files:
+                yield Writer(folder, manifest, mode, row_files, import_id)
         finally:
             if read_manifest(folder) == before:
                 _remove_leftovers(folder, before)
@@ -302,25 +307,6 @@ def refuse_definition(mode: Mode, before: Definition | None, definition: Definit
             f"The definition differs from that of {slicer} in {', '.join(differing)}; "
             f"leave it out with --{mode}, or use --replace"
         )
-
-
-def _begin(
-    folder: Path, before: Manifest | None, definition: Definition, mappings: Mapping[str, Mapping[str, str]]
-) -> Manifest:
-    """The manifest before new rows: with the new definition and mappings, and the old rows."""
-    unknown, files = set(mappings) - definition.mappings, dict(before.mappings) if before else {}
-    if unknown:
-        raise ImportRefused(f"No key field of the definition names the mapping '{min(unknown)}'")
-    missing = sorted(definition.mappings - set(mappings) - set(files))
-    if missing:
-        raise ImportRefused(
-            f"The definition names the mapping '{missing[0]}'; give it with --mapping {missing[0]}=FILE.csv"
-        )
-    files |= {name: store_mapping(folder, mapping) for name, mapping in mappings.items()}
-    mapping_files = {name: files[name] for name in sorted(definition.mappings)}
-    return (before or Manifest(definition=definition)).model_copy(
-        update={"definition": definition, "mappings": mapping_files}
-    )
 
 
 @contextmanager
