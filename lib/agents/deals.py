@@ -28,10 +28,10 @@ class FindDeals(Arguments):
     """What to look for among deals or packages."""
 
     kind: Literal["deals", "packages"] = "deals"
-    search: str = Field(default="", max_length=200, description="In names and deal ids")
+    search: str = Field("", max_length=200, description="In names and deal ids")
     status: Status | None = None
-    seat: int | None = Field(default=None, description="Id of a seat; of deals only")
-    limit: int = Field(default=20, ge=1, le=100)
+    seat: int | None = Field(None, description="Id of a seat; of deals only")
+    limit: int = Field(20, ge=1, le=100)
 
 
 def find_deals(desk: Desk, arguments: FindDeals) -> Json:
@@ -145,8 +145,8 @@ def _history(desk: Desk, entity: str, number: int) -> list[EntityChange]:
 class PastDelivery(DayRange):
     """What deals or packages delivered."""
 
-    deals: list[int] = Field(default=[], max_length=50, description="Ids of deals")
-    packages: list[int] = Field(default=[], max_length=50, description="Ids of packages, instead of deals")
+    deals: list[int] = Field([], max_length=50, description="Ids of deals")
+    packages: list[int] = Field([], max_length=50, description="Ids of packages, instead of deals")
     by_day: bool = False
 
 

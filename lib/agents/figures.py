@@ -38,7 +38,7 @@ class OfSlicer(Arguments):
     """A slicer, and what to look for in it."""
 
     slicer: str = Field(description="project/slicer")
-    search: str = Field(default="", max_length=100, description="Only fields with this in name or title")
+    search: str = Field("", max_length=100, description="Only fields with this in name or title")
 
 
 def describe_slicer(desk: Desk, arguments: OfSlicer) -> Json:
@@ -76,8 +76,8 @@ class FindValues(SlicerSelection):
     """A key field, and what its values have in them."""
 
     field: str
-    contains: str = Field(default="", max_length=200, description="In the value or its description")
-    limit: int = Field(default=20, ge=1, le=100)
+    contains: str = Field("", max_length=200, description="In the value or its description")
+    limit: int = Field(20, ge=1, le=100)
 
 
 def find_values(desk: Desk, arguments: FindValues) -> Json:
@@ -104,12 +104,10 @@ class Ask(SlicerSelection):
     """A question."""
 
     fields: list[str] = Field(min_length=1, max_length=10, description="Data fields")
-    split: list[str] = Field(
-        default=[], max_length=3, description="Key fields, or granularity_day and the like"
-    )
-    having: list[FigureFilter] = Field(default=[], max_length=10, description="Keep rows by their figures")
-    order: str | None = Field(default=None, description="A field; with a minus before it, the largest first")
-    limit: int | None = Field(default=None, ge=1, le=200, description="Rows; default 20, by time 100")
+    split: list[str] = Field([], max_length=3, description="Key fields, or granularity_day and the like")
+    having: list[FigureFilter] = Field([], max_length=10, description="Keep rows by their figures")
+    order: str | None = Field(None, description="A field; with a minus before it, the largest first")
+    limit: int | None = Field(None, ge=1, le=200, description="Rows; default 20, by time 100")
 
 
 def ask(desk: Desk, arguments: Ask) -> Json:
@@ -135,9 +133,9 @@ class MovedField(SlicerSelection):
     """A figure, and the days to compare."""
 
     field: str = Field(description="A data field")
-    before_start: str | None = Field(default=None, description="Default: the same part of the period before")
+    before_start: str | None = Field(None, description="Default: the same part of the period before")
     before_end: str | None = None
-    key_fields: list[str] = Field(default=[], max_length=30, description="Default: all")
+    key_fields: list[str] = Field([], max_length=30, description="Default: all")
 
 
 def what_moved(desk: Desk, arguments: MovedField) -> Json:

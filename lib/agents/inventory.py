@@ -27,9 +27,9 @@ RECENT_DAYS = 30  # complete ones, of which prices and shared inventory are
 class Targets(Arguments):
     """Inventory: that of a package, or of filters; without either, all of the slicer."""
 
-    slicer: str | None = Field(default=None, description="Default: the one of deals")
-    package: int | None = Field(default=None, description="Id of a package, whose targeting counts")
-    filters: list[KeyFilter] = Field(default=[], max_length=50)
+    slicer: str | None = Field(None, description="Default: the one of deals")
+    package: int | None = Field(None, description="Id of a package, whose targeting counts")
+    filters: list[KeyFilter] = Field([], max_length=50)
 
 
 class TargetedInventory:
@@ -115,8 +115,8 @@ MOST_SEATS = 12  # per question, whose prices are asked for one by one
 class Pricing(Targets):
     """Inventory, and who is to buy it at which price."""
 
-    seats: list[int] = Field(default=[], max_length=MOST_SEATS, description="Ids of seats")
-    price: Decimal | None = Field(default=None, gt=0, description="A CPM to compare")
+    seats: list[int] = Field([], max_length=MOST_SEATS, description="Ids of seats")
+    price: Decimal | None = Field(None, gt=0, description="A CPM to compare")
 
 
 def price_guide(desk: Desk, arguments: Pricing) -> Json:
@@ -154,7 +154,7 @@ class SeveralPackages(Arguments):
     """Two packages or more."""
 
     packages: list[int] = Field(min_length=2, max_length=8, description="Ids of packages")
-    slicer: str | None = Field(default=None, description="Default: the one of deals")
+    slicer: str | None = Field(None, description="Default: the one of deals")
 
 
 def shared_inventory(desk: Desk, arguments: SeveralPackages) -> Json:

@@ -37,13 +37,13 @@ class PackageToPropose(Arguments):
     name: str = Field(min_length=1, max_length=200)
     reason: str = Field(min_length=1, max_length=2_000, description="Why, for the person who decides")
     start: dt.date = Field(description="First day")
-    end: dt.date | None = Field(default=None, description="Last day; default: no end")
-    like: int | None = Field(default=None, description="Id of a package whose targeting it starts from")
+    end: dt.date | None = Field(None, description="Last day; default: no end")
+    like: int | None = Field(None, description="Id of a package whose targeting it starts from")
     filters: list[KeyFilter] = Field(
-        default=[], max_length=20, description="Targeting in fields of the deals' slicer: equals, not equals"
+        [], max_length=20, description="Targeting in fields of the deals' slicer: equals, not equals"
     )
-    media_type: MediaType | None = Field(default=None, description="Default: that of `like`")
-    seats: list[ProposedSeat] = Field(default=[], max_length=50)
+    media_type: MediaType | None = Field(None, description="Default: that of `like`")
+    seats: list[ProposedSeat] = Field([], max_length=50)
 
 
 def propose_package(desk: Desk, arguments: PackageToPropose) -> Json:

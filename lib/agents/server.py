@@ -173,12 +173,9 @@ async def answer_request(
     `security_options` are the hosts and origins that the protection against DNS rebinding takes.
     """
     manager = StreamableHTTPSessionManager(
-        server,
-        json_response=True,
-        stateless=True,
-        security_settings=TransportSecuritySettings(**security_options),
-        max_request_body_size=most_bytes,
-    )
+        server, json_response=True, stateless=True,
+        security_settings=TransportSecuritySettings(**security_options), max_request_body_size=most_bytes,
+    )  # fmt: skip
     async with manager.run():
         await manager.handle_request(scope, receive, send)
 

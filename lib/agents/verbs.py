@@ -27,7 +27,7 @@ class KeyFilter(Arguments):
     field: str
     values: list[str] = Field(max_length=500)
     match: Match = "equals"
-    by_description: bool = Field(default=False, description="Descriptions too")
+    by_description: bool = Field(False, description="Descriptions too")
 
 
 class FigureFilter(Arguments):
@@ -41,17 +41,17 @@ class FigureFilter(Arguments):
 class DayRange(Arguments):
     """Days: dates like 2026-11-14, or today, yesterday, -7d; -0w_first, -1m_first, -1q_last."""
 
-    start: str | None = Field(default=None, description="First day; default: a week before `end`")
-    end: str | None = Field(default=None, description="Last day; default: last complete one")
+    start: str | None = Field(None, description="First day; default: a week before `end`")
+    end: str | None = Field(None, description="Last day; default: last complete one")
 
 
 class SlicerSelection(DayRange):
     """A slicer, its days, and filters."""
 
     slicer: str = Field(description="project/slicer")
-    filters: list[KeyFilter] = Field(default=[], max_length=50)
-    any_of: list[list[KeyFilter]] = Field(default=[], max_length=10, description="Any of each list (OR)")
-    timezone: int | str | None = Field(default=None, description="Hours ahead of UTC, or Europe/Berlin")
+    filters: list[KeyFilter] = Field([], max_length=50)
+    any_of: list[list[KeyFilter]] = Field([], max_length=10, description="Any of each list (OR)")
+    timezone: int | str | None = Field(None, description="Hours ahead of UTC, or Europe/Berlin")
 
     def parts(self, **more: Any) -> QuestionParts:
         """The question's parts as the Desk takes them."""

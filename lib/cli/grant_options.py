@@ -43,12 +43,9 @@ class FiltersType(click.ParamType[tuple[Filter, ...]]):
 
 
 FILTERS = click.option(
-    "--filter",
-    "filters",
-    type=FiltersType(),
-    multiple=True,
+    "--filter", "filters", type=FiltersType(), multiple=True,
     help="Only rows that pass: seat=3,7, or a filter object of the reporting API (JSON). Repeated, all hold.",
-)
+)  # fmt: skip
 
 
 def with_filters(

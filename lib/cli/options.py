@@ -91,13 +91,9 @@ def mapping_option(ctx: click.Context, param: click.Parameter, values: tuple[str
 
 
 with_mappings = click.option(
-    "--mapping",
-    "mappings",
-    multiple=True,
-    metavar="NAME=FILE.csv",
-    callback=mapping_option,
+    "--mapping", "mappings", multiple=True, metavar="NAME=FILE.csv", callback=mapping_option,
     help="Descriptions of codes: a CSV of two columns, code and name. Can be given several times.",
-)
+)  # fmt: skip
 
 
 class LazyChoice(click.ParamType[str]):

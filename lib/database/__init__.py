@@ -25,27 +25,10 @@ from lib.database.transaction import DatabaseScope, process_lock, reading, trans
 from lib.wire.errors import TrancheError
 
 __all__ = [
-    "Amount",
-    "DatabaseScope",
-    "Document",
-    "Instant",
-    "Key",
-    "Look",
-    "background",
-    "engine",
-    "from_row",
-    "keys",
-    "metadata",
-    "migrate",
-    "numbered_table",
-    "optional",
-    "process_lock",
-    "reading",
-    "required",
-    "transact",
-    "upgrade",
-    "writing",
-]
+    "Amount", "DatabaseScope", "Document", "Instant", "Key", "Look", "background", "engine", "from_row",
+    "keys", "metadata", "migrate", "numbered_table", "optional", "process_lock", "reading", "required",
+    "transact", "upgrade", "writing",
+]  # fmt: skip
 
 
 log = logging.getLogger(__name__)

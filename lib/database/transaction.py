@@ -11,7 +11,7 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -72,12 +72,21 @@ class DatabaseScope:
         """The result of several queries, all of the same moment; repeated if the connection is lost."""
         return reading(self.engine, work, Deadline(seconds))
 
-    def write(self, seconds: float = SECONDS) -> AbstractContextManager[Connection]:
+    @contextmanager
+    def write(self, seconds: float = SECONDS) -> Iterator[Connection]:
         """A transaction that writes, committed at the end of the block and rolled back by an error.
 
-        Writers take turns: what the block has read stays true until its end.
+        Writers take turns: what the block has read stays true until its end. The block runs once: what is
+        repeated is the wait for its turn.
         """
-        return write_transaction(self.engine, Deadline(seconds))
+        deadline = Deadline(seconds)
+        try:
+            with ExitStack() as stack:
+                yield _begin_write(stack, self.engine, deadline)
+        except IntegrityError:
+            raise
+        except (DBAPIError, PoolExhausted) as error:
+            raise explain(error, deadline) from error
 
     def execute(self, *statements: Executable) -> None:
         """Write by these statements, all or none."""
@@ -100,18 +109,6 @@ def transact(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
             return work(_begin_write(stack, engine, deadline))
 
     return _retry(attempt, deadline, PASSING)
-
-
-@contextmanager
-def write_transaction(engine: Engine, deadline: Deadline) -> Iterator[Connection]:
-    """As `transact`, for the block, which runs once: what is repeated is the wait for its turn."""
-    try:
-        with ExitStack() as stack:
-            yield _begin_write(stack, engine, deadline)
-    except IntegrityError:
-        raise
-    except (DBAPIError, PoolExhausted) as error:
-        raise explain(error, deadline) from error
 
 
 def reading(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:

@@ -29,15 +29,11 @@ def enter_counts(reporting: Reporting, deals: Deals, counts: BuyerCounts, today:
     """Enter story 8 through the share link of this number: the counts of the days before today."""
     slicer = reporting.info(InfoQuery(project_name=PROJECT, slicer_name=SLICER))
     query = AudienceQuery(
-        project_name=PROJECT,
-        slicer_name=SLICER,
-        start_date=(today - dt.timedelta(days=DAYS)).isoformat(),
+        project_name=PROJECT, slicer_name=SLICER, start_date=(today - dt.timedelta(days=DAYS)).isoformat(),
         end_date=(today - dt.timedelta(days=1)).isoformat(),
         filters=(Filter(name="deal", value=(str(stories.DOUBTED_DEAL),), match="equals"),),
-        data_fields=FIELDS,
-        split_by=(DAY,),
-        exact_within=60_000,
-    )
+        data_fields=FIELDS, split_by=(DAY,), exact_within=60_000,
+    )  # fmt: skip
     answer = reporting.audience(query, slicer)
     draw, lost_from = np.random.default_rng(SEED), today - dt.timedelta(days=stories.DOUBTED_DAYS)
     days: dict[dt.date, DayCounts] = {}

@@ -24,17 +24,10 @@ PEOPLE = (
 )  # fmt: skip
 LARGEST = 250_000
 _SEATS = (
-    ("Bluebird & Partners", 1),
-    ("Copper Lane Media", 1),
-    ("Daylight Agency", 1),
-    ("Elm Street Planning", 2),
-    ("Foxglove Performance", 2),
-    ("Greenhouse Trading", 2),
-    ("Harlequin Direct", 3),
-    ("Inkwell Collective", 3),
-    ("Jigsaw Buying", 4),
-    ("Kingfisher Reach", 4),
-)
+    ("Bluebird & Partners", 1), ("Copper Lane Media", 1), ("Daylight Agency", 1), ("Elm Street Planning", 2),
+    ("Foxglove Performance", 2), ("Greenhouse Trading", 2), ("Harlequin Direct", 3),
+    ("Inkwell Collective", 3), ("Jigsaw Buying", 4), ("Kingfisher Reach", 4),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,9 @@ from lib.demo.stories import DAYS
 WEEKS = -(-DAYS // 7)
 PIXELS = ("Order", "Sign-up", "Visit")
 _CAMPAIGNS: tuple[tuple[str, MediaType], ...] = (
-    ("Always on", "banner"),
-    ("Video reach", "video"),
-    ("Retargeting", "banner"),
-    ("Stories", "native"),
+    ("Always on", "banner"), ("Video reach", "video"), ("Retargeting", "banner"), ("Stories", "native"),
     ("Airtime", "audio"),
-)
+)  # fmt: skip
 _TACTICS = ("Prospecting", "Context", "Lookalike")
 _SIZES: dict[MediaType, tuple[str, str, str]] = {
     "banner": ("300x250", "728x90", "320x50"),
@@ -70,17 +67,13 @@ def campaigns() -> tuple[Campaign, ...]:
     """All campaigns: four an advertiser, and audio for some."""
     return tuple(
         Campaign(
-            id=f"3{row['id']}{number + 1}",
-            name=f"{row['name']} – {theme}",
-            advertiser_id=row["id"],
-            advertiser=row["name"],
-            tag_type=kind,
-            always=number < 2 and float(row["weight"]) >= 8,
+            id=f"3{row['id']}{number + 1}", name=f"{row['name']} – {theme}", advertiser_id=row["id"],
+            advertiser=row["name"], tag_type=kind, always=number < 2 and float(row["weight"]) >= 8,
             weight=float(row["weight"]) / (number + 1),
         )
         for row in table("advertisers")
         for number, (theme, kind) in enumerate(_CAMPAIGNS[: 5 if int(row["id"]) % 4 == 3 else 4])
-    )
+    )  # fmt: skip
 
 
 @cache

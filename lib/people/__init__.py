@@ -16,16 +16,6 @@ from lib.people.person import (
 )
 
 __all__ = [
-    "ALL_DEALS",
-    "NO_DEALS",
-    "READERS",
-    "ROLES",
-    "Attempts",
-    "DealsAccess",
-    "DealsGrant",
-    "Grant",
-    "People",
-    "Person",
-    "Role",
-    "cap_grant",
-]
+    "ALL_DEALS", "NO_DEALS", "READERS", "ROLES", "Attempts", "DealsAccess", "DealsGrant", "Grant", "People",
+    "Person", "Role", "cap_grant",
+]  # fmt: skip

@@ -376,19 +376,15 @@ def person_of(username: str, record: Record) -> Person:
     try:
         role = (record.get("roles") or ["viewer"])[0]
         # YAML gave a time as text or as a time; without a zone it is UTC.
-        added = datetime.fromisoformat(str(record["added"])) if record.get("added") else None
+        since = datetime.fromisoformat(str(record["added"])) if record.get("added") else None
         return Person(
-            username=username,
-            name=record.get("name") or username,
-            email=record.get("email"),
-            role=role,
+            username=username, name=record.get("name") or username, email=record.get("email"), role=role,
             grants=tuple(map(Grant.parse, record.get("grants") or ())),
             deals=cap_grant(role, DealsGrant.parse(str(record.get("deals") or "none"))),
-            added=added if added is None or added.tzinfo else added.replace(tzinfo=UTC),
+            added=since if since is None or since.tzinfo else since.replace(tzinfo=UTC),
             company=str((record.get(COMPANY) or {}).get("issuer") or ""),
-            blocked=str(record.get(BLOCK_KEY) or ""),
-            shares=record.get("shares") is True,
-        )
+            blocked=str(record.get(BLOCK_KEY) or ""), shares=record.get("shares") is True,
+        )  # fmt: skip
     except (TrancheError, TypeError, ValueError, AttributeError) as error:
         raise Damaged(f"The entry of the person '{username}' can't be read: {error}") from error
 

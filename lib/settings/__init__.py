@@ -33,17 +33,9 @@ from lib.wire.errors import WORDS, Misconfigured, UnknownName, requirement, sugg
 from lib.wire.network import is_loopback
 
 __all__ = [
-    "CALLBACK",
-    "CONFIG",
-    "SECTIONS",
-    "SECTION_OF",
-    "SETTINGS",
-    "CompanyProvider",
-    "ConfiguredSeat",
-    "Remote",
-    "Settings",
-    "config_file",
-]
+    "CALLBACK", "CONFIG", "SECTIONS", "SECTION_OF", "SETTINGS", "CompanyProvider", "ConfiguredSeat", "Remote",
+    "Settings", "config_file",
+]  # fmt: skip
 CONFIG = "TRANCHE_CONFIG"
 NO_SETTINGS = frozenset({CONFIG, "TRANCHE_ENGINE", "TRANCHE_TOKEN"})
 TESTING = f"{PREFIX}TEST_"

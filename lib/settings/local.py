@@ -55,67 +55,53 @@ class Connection(Section):
 class Local(Section):
     """The settings of this installation itself."""
 
-    home: Path = Field(
-        default=Path(".tranche"), description="Data directory: rows, the database, `tranche.toml`."
-    )
-    host: str = Field(default="127.0.0.1", description="Address to listen on.")
-    port: int = Field(default=8501, ge=1, le=65535, description="Port to listen on.")
+    home: Path = Field(Path(".tranche"), description="Data directory: rows, the database, `tranche.toml`.")
+    host: str = Field("127.0.0.1", description="Address to listen on.")
+    port: int = Field(8501, ge=1, le=65535, description="Port to listen on.")
     origins: Annotated[tuple[str, ...], NoDecode] = Field(
-        default=(),
+        (),
         description="Public addresses of the desk besides `host`, like `https://desk.example`; "
         "requests for any other host name are refused.",
     )
     trusted_proxies: Annotated[tuple[str, ...], NoDecode] = Field(
-        default=(),
+        (),
         description="Addresses or networks of the proxies in front, like `10.0.0.0/8`: only they may name "
         "the client in `X-Forwarded-For`.",
     )
     request_seconds: float = Field(
-        default=30,
-        gt=0,
-        le=3600,
-        description="Seconds in which a request's header, then its body, must arrive.",
+        30, gt=0, le=3600, description="Seconds in which a request's header, then its body, must arrive."
     )
     reader_seconds: float = Field(
-        default=60,
+        60,
         gt=0,
         le=3600,
         description="Seconds after which a client that reads nothing of a response loses the connection.",
     )
     visitors: int = Field(
-        default=300,
+        300,
         ge=3,
         le=10_000,
         description="Tabs without a sign-in that may be open at the same time; from one address a third.",
     )
     demo: bool = Field(
-        default=False,
-        description="Demo mode: people with a known password, so `host` must be a loopback address.",
+        False, description="Demo mode: people with a known password, so `host` must be a loopback address."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        default="info", description="Minimum level of log messages: debug, info, warning or error."
+        "info", description="Minimum level of log messages: debug, info, warning or error."
     )
     deadline_seconds: float = Field(
-        default=30,
-        gt=0,
-        le=3600,
-        description="Seconds after which a query is stopped with the status `timeout`.",
+        30, gt=0, le=3600, description="Seconds after which a query is stopped with the status `timeout`."
     )
-    max_body_bytes: int = Field(default=1_048_576, ge=1024, description="Largest request body, in bytes.")
-    query_threads: int = Field(default=4, ge=1, le=64, description="Queries that run at the same time.")
+    max_body_bytes: int = Field(1_048_576, ge=1024, description="Largest request body, in bytes.")
+    query_threads: int = Field(4, ge=1, le=64, description="Queries that run at the same time.")
     query_share: int = Field(
-        default=2,
-        ge=1,
-        le=64,
-        description="Queries of one person, or of one remote desk, that run at the same time.",
+        2, ge=1, le=64, description="Queries of one person, or of one remote desk, that run at the same time."
     )
-    engine_threads: int = Field(default=2, ge=1, le=64, description="Threads per query.")
+    engine_threads: int = Field(2, ge=1, le=64, description="Threads per query.")
     question_megabytes: int = Field(
-        default=4096, ge=1, description="Megabytes of memory that one query may need before it is refused."
+        4096, ge=1, description="Megabytes of memory that one query may need before it is refused."
     )
-    answers_megabytes: int = Field(
-        default=64, ge=0, description="Megabytes of answers kept in memory; 0 keeps none."
-    )
+    answers_megabytes: int = Field(64, ge=0, description="Megabytes of answers kept in memory; 0 keeps none.")
     database_url: str = Field(
         default_factory=lambda data: f"sqlite:///{data['home'] / DATABASE_FILE}",
         repr=False,
@@ -123,65 +109,59 @@ class Local(Section):
         json_schema_extra={"shown": f"sqlite:///<home>/{DATABASE_FILE}"},
     )
     reporting_service: str = Field(
-        default="reporting", description="Service identifier of tokens for the reporting API."
+        "reporting", description="Service identifier of tokens for the reporting API."
     )
-    deals_service: str = Field(default="deals", description="Service identifier of tokens for the deals API.")
+    deals_service: str = Field("deals", description="Service identifier of tokens for the deals API.")
     throttle_reads: int = Field(
-        default=100, ge=1, description="Read requests to the deals API, per token and minute."
+        100, ge=1, description="Read requests to the deals API, per token and minute."
     )
     throttle_writes: int = Field(
-        default=60, ge=1, description="Write requests to the deals API, per token and minute."
+        60, ge=1, description="Write requests to the deals API, per token and minute."
     )
     throttle_questions: int = Field(
-        default=300,
+        300,
         ge=1,
         description="Requests to the reporting API, per token and minute; a remote desk has one token.",
     )
-    throttle_agents: int = Field(
-        default=60, ge=1, description="Requests of agents to `/mcp`, per token and minute."
-    )
-    filter_values: int = Field(default=10_000, ge=1, description="Maximum number of values in one filter.")
+    throttle_agents: int = Field(60, ge=1, description="Requests of agents to `/mcp`, per token and minute.")
+    filter_values: int = Field(10_000, ge=1, description="Maximum number of values in one filter.")
     legacy_packages: bool = Field(
-        default=True, description="Whether the deals API still serves the deprecated packages."
+        True, description="Whether the deals API still serves the deprecated packages."
     )
     approve_own_proposals: bool = Field(
-        default=False, description="Whether people may approve proposals of their own."
+        False, description="Whether people may approve proposals of their own."
     )
-    price_currency: str = Field(
-        default="USD", max_length=10, description="Currency of prices and fees on screen."
-    )
-    price_unit: str = Field(default="CPM", max_length=20, description="Unit of prices on screen.")
+    price_currency: str = Field("USD", max_length=10, description="Currency of prices and fees on screen.")
+    price_unit: str = Field("CPM", max_length=20, description="Unit of prices on screen.")
     price_type: Literal["floor", "fixed"] = Field(
-        default="floor", description="What the price of a deal is that has no price type: floor or fixed."
+        "floor", description="What the price of a deal is that has no price type: floor or fixed."
     )
     token_seconds: int = Field(
-        default=3600, ge=60, le=86_400, description="Lifetime of a temporary token, in seconds."
+        3600, ge=60, le=86_400, description="Lifetime of a temporary token, in seconds."
     )
     session_hours: float = Field(
-        default=12, gt=0, le=720, description="Hours after which a person has to sign in again."
+        12, gt=0, le=720, description="Hours after which a person has to sign in again."
     )
     share_links: bool = Field(
-        default=True,
-        description="Whether people with the permission can make share links, and those links work.",
+        True, description="Whether people with the permission can make share links, and those links work."
     )
     dossier_tolerance: float = Field(
-        default=0.1,
+        0.1,
         gt=0,
         lt=1,
         description="Share by which a buyer's counts of a deal may differ from ours before it is reported.",
     )
     log_format: Literal["text", "json"] = Field(
-        default="text", description="Format of log messages: `text`, or `json` for one JSON object per line."
+        "text", description="Format of log messages: `text`, or `json` for one JSON object per line."
     )
     metrics_token: SecretStr | None = Field(
-        default=None,
-        description="Token that opens `/metrics`: 16 characters or more; empty: there is no `/metrics`.",
+        None, description="Token that opens `/metrics`: 16 characters or more; empty: there is no `/metrics`."
     )
     metrics_slicers: bool = Field(
-        default=False, description="Whether `/metrics` names slicers; otherwise it has no names at all."
+        False, description="Whether `/metrics` names slicers; otherwise it has no names at all."
     )
     connections: dict[str, Connection] = Field(
-        default={},
+        {},
         description="Databases that slicers are connected to (docs/connections.md): `[connections.NAME]` "
         "with a `url`; `${NAME}` in it is a variable of the environment.",
     )
@@ -257,13 +237,9 @@ class Local(Section):
     def network(self) -> Network:
         """The address to listen on, and the limits of requests."""
         return Network(
-            self.host,
-            self.port,
-            self.origins,
-            self.request_seconds,
-            self.trusted_proxies,
+            self.host, self.port, self.origins, self.request_seconds, self.trusted_proxies,
             self.reader_seconds,
-        )
+        )  # fmt: skip
 
     @property
     def connection_urls(self) -> dict[str, str]:

@@ -13,16 +13,10 @@ from lib.wire.text import DOTS, is_mailable
 
 SECRETS = frozenset(
     {
-        "reporting_token",
-        "deals_token",
-        "service_password",
-        "alerts_secret",
-        "alerts_webhook",
-        "smtp_password",
-        "metrics_token",
-        "oidc_secret",
+        "reporting_token", "deals_token", "service_password", "alerts_secret", "alerts_webhook",
+        "smtp_password", "metrics_token", "oidc_secret",
     }
-)
+)  # fmt: skip
 ADDRESSES = ("base_url", "curate_url", "auth_url")
 HEADER = r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"
 DOMAIN = r"^$|^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$"
@@ -40,7 +34,7 @@ class ConfiguredSeat(Section):
 
     id: int = Field(ge=1)
     name: str = Field(min_length=1)
-    dsp_id: int | None = Field(default=None, ge=1)
+    dsp_id: int | None = Field(None, ge=1)
     dsp: str | None = None
     deal_sync: bool | None = None
 
@@ -49,68 +43,62 @@ class Remote(Section):
     """The settings of remote services. Without an address, a service is embedded."""
 
     base_url: str = Field(
-        default="", description="Address of a remote reporting service, without `/API/v2`; empty: embedded."
+        "", description="Address of a remote reporting service, without `/API/v2`; empty: embedded."
     )
     curate_url: str = Field(
-        default="", description="Address of a remote deals service, without `/api/`; empty: embedded."
+        "", description="Address of a remote deals service, without `/api/`; empty: embedded."
     )
-    auth_url: str = Field(default="", description="Address of their token service, without `/oauth2/token/`.")
+    auth_url: str = Field("", description="Address of their token service, without `/oauth2/token/`.")
     plain_http: bool = Field(
-        default=False,
+        False,
         description="Whether these addresses may be http beyond this machine: tokens are sent unencrypted.",
     )
     slicers: Annotated[tuple[str, ...], NoDecode] = Field(
-        default=(), description="Slicers of the remote reporting service, each `project/slicer`."
+        (), description="Slicers of the remote reporting service, each `project/slicer`."
     )
     reporting_token: SecretStr | None = Field(
-        default=None, description="Permanent token for the remote reporting service."
+        None, description="Permanent token for the remote reporting service."
     )
-    deals_token: SecretStr | None = Field(
-        default=None, description="Permanent token for the remote deals service."
-    )
+    deals_token: SecretStr | None = Field(None, description="Permanent token for the remote deals service.")
     service_username: str = Field(
-        default="", description="User name for temporary tokens, if no permanent token is set."
+        "", description="User name for temporary tokens, if no permanent token is set."
     )
-    service_password: SecretStr | None = Field(default=None, description="Password for temporary tokens.")
+    service_password: SecretStr | None = Field(None, description="Password for temporary tokens.")
     token_header: str = Field(
-        default="Authorization",
+        "Authorization",
         pattern=HEADER,
         description="Header of the token in calls to the remote deals service.",
     )
-    token_scheme: str = Field(
-        default="Bearer", description="Word before the token in that header; may be empty."
-    )
+    token_scheme: str = Field("Bearer", description="Word before the token in that header; may be empty.")
     connect_seconds: float = Field(
-        default=5, gt=0, le=120, description="Timeout for connecting to a remote service, in seconds."
+        5, gt=0, le=120, description="Timeout for connecting to a remote service, in seconds."
     )
     answer_seconds: float = Field(
-        default=60, gt=0, le=3600, description="Timeout for one call to it including retries, in seconds."
+        60, gt=0, le=3600, description="Timeout for one call to it including retries, in seconds."
     )
     max_answer_bytes: int = Field(
-        default=268_435_456, ge=1024, description="Largest response that is accepted from it, in bytes."
+        268_435_456, ge=1024, description="Largest response that is accepted from it, in bytes."
     )
     ca_file: Path | None = Field(
-        default=None, description="Certificates (PEM) to trust for its TLS, instead of the system's."
+        None, description="Certificates (PEM) to trust for its TLS, instead of the system's."
     )
     deals_mapping_confirmed: bool = Field(
-        default=False,
+        False,
         description="Whether `targeting_names` and `fee_types` were checked against the remote deals "
         "service; until then its deals are read-only.",
     )
     targeting_names: dict[str, dict[str, str]] = Field(
-        default={},
+        {},
         description="Names of the fields of targeting elements in that service, per array: our name, theirs.",
     )
     fee_types: dict[int, int] = Field(
-        default={},
-        description="Its numbers for our `agency_curation_fee_type`; without them fees can't be set.",
+        {}, description="Its numbers for our `agency_curation_fee_type`; without them fees can't be set."
     )
     seats: tuple[ConfiguredSeat, ...] = Field(
-        default=(),
-        description="Its seats, if it has no list of them: `id`, `name`, `dsp_id`, `dsp`, `deal_sync`.",
+        (), description="Its seats, if it has no list of them: `id`, `name`, `dsp_id`, `dsp`, `deal_sync`."
     )
     deals_keys: bool = Field(
-        default=False, description="Whether it honors `Idempotency-Key`, so that creating may be retried."
+        False, description="Whether it honors `Idempotency-Key`, so that creating may be retried."
     )
 
     @field_validator("slicers", mode="before")
@@ -167,14 +155,13 @@ class Alerting(Section):
     """The settings of alerts."""
 
     alerts: bool = Field(
-        default=True, description="Whether this desk checks alerts: after imports, and every 15 minutes."
+        True, description="Whether this desk checks alerts: after imports, and every 15 minutes."
     )
     alerts_webhook: SecretStr | None = Field(
-        default=None,
-        description="Address to which alerts that fire or clear are sent; https beyond loopback.",
+        None, description="Address to which alerts that fire or clear are sent; https beyond loopback."
     )
     alerts_secret: SecretStr | None = Field(
-        default=None, description="Secret that signs these messages: 16 characters or more."
+        None, description="Secret that signs these messages: 16 characters or more."
     )
 
     @model_validator(mode="after")
@@ -191,19 +178,19 @@ class Mail(Section):
     """The settings of mail."""
 
     smtp_host: str = Field(
-        default="",
+        "",
         pattern=r"^[A-Za-z0-9.:_-]*$",
         description="Mail server (SMTP) that takes the desk's mails (docs/mail.md); empty: no mail.",
     )
-    smtp_port: int = Field(default=587, ge=1, le=65535, description="Its port.")
+    smtp_port: int = Field(587, ge=1, le=65535, description="Its port.")
     smtp_security: Literal["starttls", "tls", "none"] = Field(
-        default="starttls",
+        "starttls",
         description="How the connection to it is encrypted: `starttls`, `tls` from the first byte (often on "
         "port 465), or `none`, on this machine alone.",
     )
-    smtp_username: str = Field(default="", description="User name of the login there; empty: no login.")
-    smtp_password: SecretStr | None = Field(default=None, description="Password of the login there.")
-    mail_from: str = Field(default="", description="Address that mails come from.")
+    smtp_username: str = Field("", description="User name of the login there; empty: no login.")
+    smtp_password: SecretStr | None = Field(None, description="Password of the login there.")
+    mail_from: str = Field("", description="Address that mails come from.")
 
     @model_validator(mode="after")
     def _can_send_safely(self) -> Self:
@@ -241,24 +228,24 @@ class DealSyncing(Section):
     """The settings of deal sync."""
 
     deal_sync_receivers: dict[Annotated[int, Field(ge=1)], Receiver] = Field(
-        default={},
+        {},
         description="DSPs that are sent their deals' documents at once (docs/deals-api.md): "
         "`[deal_sync_receivers.ID]`, by the DSP's id, with `url`, `secret`, `status_url` and `token`.",
     )
 
     deal_sync_origin: Domain = Field(
-        default="",
+        "",
         description="Domain of the system that receives the bids for the deals, like `ssp.example`; empty: "
         f"no deal sync (the demo says `{DEMO}`).",
     )
     deal_sync_seller: Domain = Field(
-        default="", description="Domain of the business that sells the deals, for deal sync."
+        "", description="Domain of the business that sells the deals, for deal sync."
     )
     deal_sync_curator: Domain = Field(
-        default="", description="Domain of the business that curates the packages, for deal sync."
+        "", description="Domain of the business that curates the packages, for deal sync."
     )
     deal_sync_price_type: int = Field(
-        default=0,
+        0,
         ge=0,
         description="How the deals are priced, in the numbers of deal sync: 0 as each bid request says, 1 "
         "first price, 2 second price, 3 fixed price.",
@@ -325,11 +312,11 @@ class CompanySignIn(Section):
     """The settings of the company sign-in."""
 
     oidc: CompanyProvider | None = Field(
-        default=None,
+        None,
         description="Company sign-in with OpenID Connect (docs/company-sign-in.md): `[oidc]` with `issuer`, "
         "`client_id` and `[[oidc.rules]]`.",
     )
-    oidc_secret: SecretStr | None = Field(default=None, description="Client secret of the company sign-in.")
+    oidc_secret: SecretStr | None = Field(None, description="Client secret of the company sign-in.")
 
     @model_validator(mode="after")
     def _can_ask_the_provider(self) -> Self:

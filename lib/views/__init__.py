@@ -10,26 +10,7 @@ from lib.views.store import ViewStore
 from lib.views.subscriptions import Pace, Schedule, Subscription
 
 __all__ = [
-    "ALERT_RULES",
-    "COLUMNS",
-    "Alert",
-    "AlertRule",
-    "AlertState",
-    "Board",
-    "BoardCell",
-    "BoardPart",
-    "DealEntry",
-    "DealLists",
-    "EntriesScope",
-    "NamedEntries",
-    "Note",
-    "OwnMetric",
-    "Pace",
-    "SavedView",
-    "Schedule",
-    "ShareLink",
-    "ShareLinks",
-    "Subscription",
-    "ViewStore",
-    "mentions",
-]
+    "ALERT_RULES", "COLUMNS", "Alert", "AlertRule", "AlertState", "Board", "BoardCell", "BoardPart",
+    "DealEntry", "DealLists", "EntriesScope", "NamedEntries", "Note", "OwnMetric", "Pace", "SavedView",
+    "Schedule", "ShareLink", "ShareLinks", "Subscription", "ViewStore", "mentions",
+]  # fmt: skip

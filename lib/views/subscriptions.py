@@ -27,20 +27,16 @@ NO_MAIL = "This mail is not there any more"
 OF_THE_VIEW = ("project", "slicer", "is_shared")
 WITH_VIEWS = (
     select(
-        mail_subscriptions,
-        saved_views.c.name.label("view_name"),
-        *(saved_views.c[name] for name in OF_THE_VIEW),
-        saved_views.c.owner.label("view_owner"),
-        saved_views.c.created.label("view_created"),
-        boards.c.name.label("board_name"),
-        boards.c.is_shared.label("board_shared"),
-        boards.c.owner.label("board_owner"),
+        mail_subscriptions, saved_views.c.name.label("view_name"),
+        *(saved_views.c[name] for name in OF_THE_VIEW), saved_views.c.owner.label("view_owner"),
+        saved_views.c.created.label("view_created"), boards.c.name.label("board_name"),
+        boards.c.is_shared.label("board_shared"), boards.c.owner.label("board_owner"),
         boards.c.created.label("board_created"),
     )
     .outerjoin(saved_views, saved_views.c.id == mail_subscriptions.c.view_id)
     .outerjoin(boards, boards.c.id == mail_subscriptions.c.board_id)
     .order_by(mail_subscriptions.c.id)
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

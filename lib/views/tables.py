@@ -90,17 +90,13 @@ notes = numbered_table(
 )
 
 alerts = numbered_table(
-    "alerts",
-    _reference("view_id", "saved_views", nullable=False),
+    "alerts", _reference("view_id", "saved_views", nullable=False),
     *required(owner=USER, created=Instant, field=sa.String(500), figure=Document, rule=sa.String(20)),
-    *optional(bound=sa.Double),
-    *required(state=sa.String(20)),
-    *optional(since=Instant, value=sa.Double, low=sa.Double, high=sa.Double),
-    *required(problem=sa.Text),
-    *optional(checked=Instant, rows_key=sa.String(64)),
-    sa.UniqueConstraint("view_id", "owner"),
+    *optional(bound=sa.Double), *required(state=sa.String(20)),
+    *optional(since=Instant, value=sa.Double, low=sa.Double, high=sa.Double), *required(problem=sa.Text),
+    *optional(checked=Instant, rows_key=sa.String(64)), sa.UniqueConstraint("view_id", "owner"),
     sa.Index(None, "owner"),
-)
+)  # fmt: skip
 alert_messages = numbered_table(
     "alert_messages",
     _reference("alert_id", "alerts", nullable=False),
@@ -110,16 +106,10 @@ alert_messages = numbered_table(
 
 
 mail_subscriptions = numbered_table(
-    "mail_subscriptions",
-    *required(service=SERVICE),
-    _reference("view_id", "saved_views", nullable=True),
+    "mail_subscriptions", *required(service=SERVICE), _reference("view_id", "saved_views", nullable=True),
     *required(owner=USER, created=Instant, recipient=sa.String(254), pace=sa.String(10), zone=sa.String(64)),
     *required(minute=sa.Integer, weekday=sa.Integer, only_new=sa.Boolean, with_snapshot=sa.Boolean),
-    *required(due=Instant, mark=Document, failures=sa.Integer, problem=sa.Text),
-    *optional(sent=Instant),
-    _reference("board_id", "boards", nullable=True),
-    *required(request=Document),
-    sa.Index(None, "owner"),
-    sa.Index(None, "view_id"),
-    sa.Index(None, "board_id"),
-)
+    *required(due=Instant, mark=Document, failures=sa.Integer, problem=sa.Text), *optional(sent=Instant),
+    _reference("board_id", "boards", nullable=True), *required(request=Document), sa.Index(None, "owner"),
+    sa.Index(None, "view_id"), sa.Index(None, "board_id"),
+)  # fmt: skip

@@ -29,25 +29,21 @@ TOKENS = "/oauth2/"
 def _document(name: str) -> Callable[[Request], Awaitable[JSONResponse]]:
     # FastAPI keeps each handler for ever, so none may hold an application.
     async def answer(request: Request) -> JSONResponse:
-        return JSONResponse(_of_api(request.app.openapi(), name))
+        whole: Schema = request.app.openapi()
+        # Both APIs need a token: how to get one is in both documents.
+        prefixes = (APIS[name], TOKENS)
+        paths = {path: operations for path, operations in whole["paths"].items() if path.startswith(prefixes)}
+        info = whole["info"] | {"title": f"{whole['info']['title']}: {name} API"}
+        components, names = whole["components"], _references(paths)
+        while deeper := set().union(*(_references(components["schemas"][part]) for part in names)) - names:
+            names |= deeper
+        schemas = {part: schema for part, schema in components["schemas"].items() if part in names}
+        document = whole | {"info": info, "paths": paths, "components": components | {"schemas": schemas}}
+        if not any("security" in operation for path in paths.values() for operation in path.values()):
+            del document["components"]["securitySchemes"]
+        return JSONResponse(document)
 
     return answer
-
-
-def _of_api(whole: Schema, name: str) -> Schema:
-    """The document of one API, from that of the whole application."""
-    # Both APIs need a token: how to get one is in both documents.
-    prefixes = (APIS[name], TOKENS)
-    paths = {path: operations for path, operations in whole["paths"].items() if path.startswith(prefixes)}
-    info = whole["info"] | {"title": f"{whole['info']['title']}: {name} API"}
-    components, names = whole["components"], _references(paths)
-    while deeper := set().union(*(_references(components["schemas"][name]) for name in names)) - names:
-        names |= deeper
-    schemas = {name: schema for name, schema in components["schemas"].items() if name in names}
-    document = whole | {"info": info, "paths": paths, "components": components | {"schemas": schemas}}
-    if not any("security" in operation for path in paths.values() for operation in path.values()):
-        del document["components"]["securitySchemes"]
-    return document
 
 
 def _references(part: Schema) -> set[str]:
@@ -70,13 +66,9 @@ def api(
     look (`request.app.state`), since FastAPI keeps each handler for ever.
     """
     app = _WrappedApp(
-        around,
-        title=TITLE,
-        docs_url=None,
-        redoc_url=None,
-        openapi_url="/openapi.json",
+        around, title=TITLE, docs_url=None, redoc_url=None, openapi_url="/openapi.json",
         redirect_slashes=False,
-    )
+    )  # fmt: skip
     for name, part in state.items():
         setattr(app.state, name, part)
     for router in routers:
@@ -239,12 +231,9 @@ class BodyLimit:
 def _documentation() -> HTMLResponse:
     """The interactive documentation; every asset comes from this service."""
     page = get_swagger_ui_html(
-        openapi_url="/openapi.json",
-        title=f"{TITLE} API",
-        swagger_js_url=f"{ASSETS}/swagger-ui-bundle.js",
-        swagger_css_url=f"{ASSETS}/swagger-ui.css",
-        swagger_favicon_url=f"{ASSETS}/favicon-32x32.png",
+        openapi_url="/openapi.json", title=f"{TITLE} API", swagger_js_url=f"{ASSETS}/swagger-ui-bundle.js",
+        swagger_css_url=f"{ASSETS}/swagger-ui.css", swagger_favicon_url=f"{ASSETS}/favicon-32x32.png",
         swagger_ui_parameters={"validatorUrl": None, "tryItOutEnabled": True, "displayRequestDuration": True},
-    )
+    )  # fmt: skip
     page.headers["Content-Security-Policy"] = policy(inline_scripts(bytes(page.body).decode()))
     return page

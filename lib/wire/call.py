@@ -97,14 +97,10 @@ class Patience:
     def call(self, method: str, path: str, is_repeatable: bool, **parts: Any) -> Call:
         """A call with this patience; its deadline begins now. `is_repeatable`: asking twice does no harm."""
         return Call(
-            method,
-            path,
-            deadline=self.deadline() if is_repeatable else Deadline(self.seconds),
-            retries=self.retries if is_repeatable else 0,
-            max_bytes=self.max_bytes,
-            breaker=self.breaker,
+            method, path, deadline=self.deadline() if is_repeatable else Deadline(self.seconds),
+            retries=self.retries if is_repeatable else 0, max_bytes=self.max_bytes, breaker=self.breaker,
             **parts,
-        )
+        )  # fmt: skip
 
 
 _FIRST_PAUSE = 0.2
@@ -169,13 +165,9 @@ def stream(http: httpx.Client, request: Call) -> Iterator[tuple[httpx.Response, 
         if remaining is not None:
             limits = {kind: min(remaining, remaining if own is None else own) for kind, own in limits.items()}
         outgoing = http.build_request(
-            request.method,
-            request.path,
-            json=request.json,
-            content=request.content,
-            headers=headers,
+            request.method, request.path, json=request.json, content=request.content, headers=headers,
             timeout=httpx.Timeout(**limits),
-        )
+        )  # fmt: skip
         # The sentences are our own: those of httpx may have the URL, which may be confidential.
         try:
             with sockets.until(deadline), closing(http.send(outgoing, stream=True)) as response:

@@ -14,47 +14,21 @@ from lib.wire.errors import TrancheError
 log = logging.getLogger(__name__)
 
 Event = Literal[
-    "signed in",
-    "signed out",
-    "sign-in refused",
-    "person added",
-    "person removed",
-    "person changed",
-    "password changed",
-    "token made",
-    "token revoked",
-    "metric added",
-    "metric changed",
-    "metric removed",
-    "share link made",
-    "share link revoked",
-    "share link closed",
-    "share link reopened",
-    "buyer answered",
-    "answer to buyer",
-    "counts entered",
-    "counts removed",
-    "mail added",
-    "mail removed",
-    "agent call",
-    "proposal made",
-    "proposal approved",
-    "proposal declined",
-    "supply file added",
-    "supply file removed",
-]
+    "signed in", "signed out", "sign-in refused", "person added", "person removed", "person changed",
+    "password changed", "token made", "token revoked", "metric added", "metric changed", "metric removed",
+    "share link made", "share link revoked", "share link closed", "share link reopened", "buyer answered",
+    "answer to buyer", "counts entered", "counts removed", "mail added", "mail removed", "agent call",
+    "proposal made", "proposal approved", "proposal declined", "supply file added", "supply file removed",
+]  # fmt: skip
 EVENTS: tuple[Event, ...] = get_args(Event)
 REFUSAL: Event = "sign-in refused"
 MOST_REFUSALS = 10_000
 LONGEST_DETAIL = 2_000
 
 audit = numbered_table(
-    "audit",
-    *required(at=Instant, who=String(100), event=String(20), about=String(100), detail=Text),
-    *optional(address=String(64)),
-    Index(None, "event", "id"),
-    Index(None, "about", "id"),
-)
+    "audit", *required(at=Instant, who=String(100), event=String(20), about=String(100), detail=Text),
+    *optional(address=String(64)), Index(None, "event", "id"), Index(None, "about", "id"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

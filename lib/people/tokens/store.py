@@ -31,19 +31,14 @@ USE_NOTED_EVERY = timedelta(minutes=1)
 EXPIRED_KEPT_FOR = timedelta(days=1)
 
 tokens = sa.Table(
-    "tokens",
-    metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    *required(prefix=sa.String(40)),
+    "tokens", metadata, sa.Column("id", sa.Integer, primary_key=True), *required(prefix=sa.String(40)),
     sa.Column("digest", sa.String(64), nullable=False, unique=True),
     sa.Column("owner", sa.String(64), nullable=False, index=True),
     *required(name=sa.String(LONGEST_NAME), service=sa.String(100), kind=sa.String(9), grants=sa.JSON),
-    *required(created=Instant),
-    *optional(expires=Instant, last_used=Instant, revoked=Instant, deals=sa.Text),
-    sa.CheckConstraint("kind in ('permanent', 'temporary')", name="kind"),
-    sa.Index(None, "kind", "expires"),
+    *required(created=Instant), *optional(expires=Instant, last_used=Instant, revoked=Instant, deals=sa.Text),
+    sa.CheckConstraint("kind in ('permanent', 'temporary')", name="kind"), sa.Index(None, "kind", "expires"),
     sqlite_autoincrement=True,
-)
+)  # fmt: skip
 WITH_OWNER = (
     sa.select(tokens, people.c.record)
     .outerjoin(people, people.c.username == tokens.c.owner)

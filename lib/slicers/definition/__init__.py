@@ -37,16 +37,9 @@ from lib.wire.currencies import CODES, EXAMPLE
 from lib.wire.errors import BadRequest
 
 __all__ = [
-    "TIME",
-    "Aggregate",
-    "AudienceSourceDefinition",
-    "DataFieldDefinition",
-    "Definition",
-    "KeyFieldDefinition",
-    "Name",
-    "RowSource",
-    "TimeColumn",
-]
+    "TIME", "Aggregate", "AudienceSourceDefinition", "DataFieldDefinition", "Definition",
+    "KeyFieldDefinition", "Name", "RowSource", "TimeColumn",
+]  # fmt: skip
 TIME = "time"
 AnyField = TypeVar("AnyField", KeyField, DataField)
 

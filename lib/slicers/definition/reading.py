@@ -225,14 +225,9 @@ class KeyFieldDefinition(NumberColumn):
     def descriptor(self) -> KeyField:
         """The field as info describes it."""
         return KeyField(
-            name=self.name,
-            description=self.description or self.name,
-            annotation=self.annotation,
-            type=self.type,
-            is_segmented=1 if self.segmented else 0,
-            mapping=self.mapping,
-            link=self.link,
-        )
+            name=self.name, description=self.description or self.name, annotation=self.annotation,
+            type=self.type, is_segmented=1 if self.segmented else 0, mapping=self.mapping, link=self.link,
+        )  # fmt: skip
 
 
 class DataFieldDefinition(NumberColumn):
@@ -308,20 +303,14 @@ class DataFieldDefinition(NumberColumn):
         usual = MINOR_UNITS.get(self.currency or "", 2) if self.is_float else 0
         precision = usual if self.display_precision is None else self.display_precision
         return DataField(
-            name=self.name,
-            description=self.description or self.name,
-            annotation=self.annotation,
-            display_type="float" if self.is_float else "int",
-            display_precision=precision,
-            display_pattern=self.display_pattern,
-            currency=self.currency,
-            formula=self.formula,
-            formula_description=self.formula_description,
-            is_optional=int(self.is_optional),
+            name=self.name, description=self.description or self.name, annotation=self.annotation,
+            display_type="float" if self.is_float else "int", display_precision=precision,
+            display_pattern=self.display_pattern, currency=self.currency, formula=self.formula,
+            formula_description=self.formula_description, is_optional=int(self.is_optional),
             access=self.access,
             show_percents=int(self.is_additive) if self.show_percents is None else self.show_percents,
             polarity=self.polarity or self.usual_polarity,
-        )
+        )  # fmt: skip
 
 
 class AudienceSourceDefinition(DefinitionPart):

@@ -103,11 +103,6 @@ class Manifest(_FrozenModel):
         rows = {f"{day_folder(day)}/{part.file}" for day, parts in self.days.items() for part in parts}
         return rows | set(self.mappings.values())
 
-    def without_empty_imports(self) -> "Manifest":
-        """The same, but for imports none of whose rows are left."""
-        living = {part.import_id for parts in self.days.values() for part in parts}
-        return self.model_copy(update={"imports": tuple(i for i in self.imports if i.id in living)})
-
 
 def digest_of(path: Path) -> str:
     """The SHA-256 digest of a file's bytes, in hexadecimal."""

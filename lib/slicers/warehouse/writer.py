@@ -218,7 +218,11 @@ class Writer:
 
     def write(self, table: pa.Table) -> None:
         """Take rows with the columns of `definition.schema()`, in any order and of any days."""
-        refuse_source(self._manifest.definition)
+        if (source := self._manifest.definition.source) is not None:
+            raise ImportRefused(
+                f"The rows of this slicer stay in the connection {source.connection}; leave out "
+                "`source` to import rows, or use `tranche connect`"
+            )
         self._files.write(table)
         self._rows += table.num_rows
 
@@ -243,9 +247,11 @@ class Writer:
             sources=tuple(sources),
             zone_data=time_zones.data().version if self._manifest.definition.time.has_named_zone else "",
         )
-        changes = {"days": dict(sorted(days.items())), "imports": (*self._manifest.imports, import_)}
-        manifest = self._manifest.model_copy(update=changes)
-        replace_manifest(self._folder, manifest.without_empty_imports())
+        # Without imports none of whose rows are left.
+        living = {part.import_id for parts in days.values() for part in parts}
+        imports = tuple(other for other in (*self._manifest.imports, import_) if other.id in living)
+        changes = {"days": dict(sorted(days.items())), "imports": imports}
+        replace_manifest(self._folder, self._manifest.model_copy(update=changes))
 
 
 @contextmanager
@@ -277,15 +283,6 @@ def writing(
         finally:
             if read_manifest(folder) == before:
                 _remove_leftovers(folder, before)
-
-
-def refuse_source(definition: Definition) -> None:
-    """ImportRefused when rows are to be imported into a slicer whose rows lie in a database."""
-    if definition.source is not None:
-        raise ImportRefused(
-            f"The rows of this slicer stay in the connection {definition.source.connection}; leave out "
-            "`source` to import rows, or use `tranche connect`"
-        )
 
 
 def refuse_mode(mode: Mode, exists: bool, slicer: str) -> None:

@@ -66,15 +66,12 @@ def figure(rows: Bars, field: DataField, numbers: Numbers) -> go.Figure:
     texts = [plain_text(numbers.full(value, field)) for value in values]
     chart.add_trace(
         go.Bar(
-            x=values,
-            y=positions,
-            orientation="h",
-            marker={"color": palette.ACCENT},
+            x=values, y=positions, orientation="h", marker={"color": palette.ACCENT},
             error_x=_errors(rows, values),
             customdata=list(zip(map(plain_text, rows.labels), texts, strict=True)),
             hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
         )
-    )
+    )  # fmt: skip
     least, most = float(np.nanmin(values, initial=0)), float(np.nanmax(values, initial=0)) or 1.0
     ends = np.fmax(values, values if rows.high is None else np.asarray(rows.high, dtype=float))
     ends = np.fmin(ends, most * WIDEST)
@@ -86,12 +83,9 @@ def figure(rows: Bars, field: DataField, numbers: Numbers) -> go.Figure:
     chart.update_xaxes(showgrid=True, gridcolor=theme.FAINT, nticks=6)
     chart.update_xaxes(range=[least * 1.1, float(np.nanmax(ends, initial=most)) * 1.1])
     chart.update_yaxes(
-        tickmode="array",
-        tickvals=positions,
-        ticktext=shorten(rows.labels),
-        range=[len(positions) - 0.5, -0.5],
-        showgrid=False,
-    )
+        tickmode="array", tickvals=positions, ticktext=shorten(rows.labels),
+        range=[len(positions) - 0.5, -0.5], showgrid=False,
+    )  # fmt: skip
     return chart
 
 

@@ -57,20 +57,14 @@ def figure(grid: Grid, field: DataField, numbers: Numbers, ink: str = palette.GR
     )  # fmt: skip
     chart.add_trace(markers)
     chart.update_xaxes(
-        side="top",
-        range=[-0.5, len(grid.across) - 0.5],
-        tickmode="array",
-        tickvals=list(range(len(grid.across))),
-        ticktext=shorten(grid.across, LABEL_ACROSS),
+        side="top", range=[-0.5, len(grid.across) - 0.5], tickmode="array",
+        tickvals=list(range(len(grid.across))), ticktext=shorten(grid.across, LABEL_ACROSS),
         tickangle=-35 if len(grid.across) > ACROSS_FLAT else 0,
-    )
+    )  # fmt: skip
     chart.update_yaxes(
-        range=[len(grid.down) - 0.5, -0.5],
-        tickmode="array",
-        tickvals=list(range(len(grid.down))),
-        ticktext=shorten(grid.down),
-        showgrid=False,
-    )
+        range=[len(grid.down) - 0.5, -0.5], tickmode="array", tickvals=list(range(len(grid.down))),
+        ticktext=shorten(grid.down), showgrid=False,
+    )  # fmt: skip
     return chart
 
 

@@ -98,16 +98,11 @@ def line(
     texts = _texts(source.series, field, numbers)[:count]
     values = values if is_dotted else np.where(source.series.is_whole[:count], values, np.nan)
     return go.Scatter(
-        x=times.starts[:count],
-        y=values,
-        mode="lines+markers" if count <= 45 and not is_dotted else "lines",
+        x=times.starts[:count], y=values, mode="lines+markers" if count <= 45 and not is_dotted else "lines",
         line={"color": color, "width": 1.5 if is_dotted else 2, "dash": "dot" if is_dotted else "solid"},
-        marker={"size": 5},
-        name=theme.plain_text(source.label),
-        customdata=texts,
-        hovertemplate="%{customdata}",
-        connectgaps=False,
-    )
+        marker={"size": 5}, name=theme.plain_text(source.label), customdata=texts,
+        hovertemplate="%{customdata}", connectgaps=False,
+    )  # fmt: skip
 
 
 def partial(
@@ -121,23 +116,16 @@ def partial(
     texts = _texts(line, field, numbers)
     return [
         go.Scatter(
-            x=line.starts,
-            y=np.where(joins, line.values, np.nan),
-            mode="lines",
-            line={**light, "width": 2, "dash": "dot"},
-            opacity=1 if color is None else 0.55,
-            hoverinfo="skip",
+            x=line.starts, y=np.where(joins, line.values, np.nan), mode="lines",
+            line={**light, "width": 2, "dash": "dot"}, opacity=1 if color is None else 0.55, hoverinfo="skip",
         ),
         go.Scatter(
-            x=[line.starts[index] for index in indices],
-            y=line.values[indices],
-            mode="markers",
+            x=[line.starts[index] for index in indices], y=line.values[indices], mode="markers",
             marker={"size": 7, "symbol": "circle-open", "color": color or palette.ACCENT},
-            name=theme.plain_text(chart_line.label),
-            customdata=[texts[index] for index in indices],
+            name=theme.plain_text(chart_line.label), customdata=[texts[index] for index in indices],
             hovertemplate="%{customdata}",
         ),
-    ]
+    ]  # fmt: skip
 
 
 def _texts(line: Series, field: DataField, numbers: Numbers) -> list[str]:

@@ -122,14 +122,11 @@ def preview(ask: Ask, export: Export, query: ExportQuery, slicer: Slicer) -> Pre
     answer = ask(AudienceQuery.model_validate(same | own))
     is_exact = answer.confidence_range is None
     return Preview(
-        query,
-        rows=replace(answer, values=answer.values[list(data_fields)]),
+        query, rows=replace(answer, values=answer.values[list(data_fields)]),
         row_count=min(answer.total.records_found, query.limit or answer.total.records_found),
-        is_counted=is_exact,
-        is_exact=is_exact,
-        is_plain=precision.is_plain(slicer),
+        is_counted=is_exact, is_exact=is_exact, is_plain=precision.is_plain(slicer),
         has_total=not query.data_filters,
-    )
+    )  # fmt: skip
 
 
 def sheets(file: Preview) -> int | None:

@@ -97,8 +97,13 @@ def receipt(ask: Ask, export: Export, question: AudienceQuery, file: Preview, sl
     filtering = tuple(data_filter.name for data_filter in file.query.data_filters)
     fields = tuple(dict.fromkeys((*names, *filtering)))
     whole = question.model_copy(update={"split_by": ()})
-    total = _exact(ask, export, whole, fields, file, slicer).get((), {})
-    lines = [_of_total(slicer.data_field(name), screen, total) for name in names]
+    exact_total, total = _exact(ask, export, whole, fields, file, slicer).get((), {}), screen.total
+    lines, is_sampled = [], total.confidence_range is not None
+    for name in names:
+        parts = (total.values, total.low, total.high, exact_total)
+        value, low, high, exact_value = (part.get(name) for part in parts)
+        field = slicer.data_field(name)
+        lines.append(ReceiptLine(TOTAL, field, value, low, high, exact_value, is_sampled))
     if question.split_by:
         # The question limited to the values of the rows on screen.
         values = {str(name): tuple(screen.names[name].unique()) for name in screen.names if len(screen)}
@@ -108,12 +113,6 @@ def receipt(ask: Ask, export: Export, question: AudienceQuery, file: Preview, sl
         split = SplitRows(screen, None, slicer.data_field(names[0]), slicer)
         lines += _of_rows(split, names, exact, file.query)
     return Receipt(tuple(lines), len(screen) if question.split_by else 0, file.is_plain)
-
-
-def _of_total(field: DataField, screen: Audience, exact: Values) -> ReceiptLine:
-    total, name = screen.total, field.name
-    value, low, high = (part.get(name) for part in (total.values, total.low, total.high))
-    return ReceiptLine(TOTAL, field, value, low, high, exact.get(name), total.confidence_range is not None)
 
 
 def _of_rows(split: SplitRows, names: Iterable[str], exact: Exact, query: ExportQuery) -> list[ReceiptLine]:

@@ -68,15 +68,9 @@ def _draw_state(file: Preview, filename: str) -> None:
         rows = plain(summary(file, figures))
         st.caption(f":material/hourglass_top: Making {rows}, {job.seconds:.0f} s so far")
     elif job.state == "made":
-        size = _size(job.size, figures)
+        texts = (f"{figures.number(job.size / size, 1)} {unit}" for size, unit in UNITS if job.size >= size)
+        size = next(texts, f"{job.size} bytes")
         st.caption(f":material/check: {plain(filename)} was made in {job.seconds:.1f} s, {size}")
-
-
-def _size(count: int, figures: Numbers) -> str:
-    for size, unit in UNITS:
-        if count >= size:
-            return f"{figures.number(count / size, 1)} {unit}"
-    return f"{count} bytes"
 
 
 def draw(context: PageContext, question: AudienceQuery, query: ExportQuery) -> None:

@@ -24,20 +24,7 @@ from lib.wire.errors import (
 from lib.wire.filters import Filter
 
 __all__ = [
-    "AccessError",
-    "Answer",
-    "BadRequest",
-    "CreateDemandDeals",
-    "DataFilter",
-    "DemandDeal",
-    "Desk",
-    "Filter",
-    "Invalid",
-    "ServiceProblem",
-    "Slicer",
-    "SupplyPackage",
-    "Throttled",
-    "TrancheError",
-    "UnknownName",
+    "AccessError", "Answer", "BadRequest", "CreateDemandDeals", "DataFilter", "DemandDeal", "Desk", "Filter",
+    "Invalid", "ServiceProblem", "Slicer", "SupplyPackage", "Throttled", "TrancheError", "UnknownName",
     "WhatMoved",
-]
+]  # fmt: skip
