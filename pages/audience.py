@@ -11,7 +11,7 @@ from lib.ui.query import bar, history, page_clicks
 
 context = frame.with_slicer(frame.signed_in())
 page_clicks.catch_up(context)
-history.current(context)
+tab = history.current(context).view.tab
 firing.at_start(context.clients)
 bar.draw(
     context,
@@ -21,11 +21,16 @@ bar.draw(
     send=sharing.draw,
 )
 with st.container(key=overview.container_key(context)):
-    overview_controls.draw(context)
+    if tab == "cards":  # the other tabs have a menu Download of their own
+        overview_controls.draw(context)
     overview.draw(context)
+# Only the tab in sight: each part that is drawn by itself costs every click, even one that draws nothing.
 with st.container(key="lower"):
-    with st.container(key="split_tab"):
-        split.draw(context)
-    moved_tab.draw(context)
-    records_tab.draw(context)
-    recorded_changes.draw(context)
+    if tab == "split":
+        with st.container(key="split_tab"):
+            split.draw(context)
+    if tab == "moved":
+        moved_tab.draw(context)
+        recorded_changes.draw(context)
+    if tab == "records":
+        records_tab.draw(context)

@@ -129,8 +129,6 @@ def draw(context: PageContext) -> None:
         return
     page_clicks.catch_up(context)
     page_focus = current_focus.current(context)
-    if page_focus.view.tab != "cards":  # the other tabs have a menu Download of their own
-        return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=CONTROLS):
         draw_leaderboard_picker(page_focus)
         if (menu := export_menu.open_menu("leaderboards")) is not None:

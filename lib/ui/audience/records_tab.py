@@ -34,10 +34,8 @@ FILES: tuple[ExportFormat, ...] = ("csv", "xlsx")
 
 @st.fragment(parallel=True)
 def draw(context: PageContext) -> None:
-    """Draw the tab if it is in sight: whose rows these are, their columns and order, and the table."""
+    """Draw the tab: whose rows these are, their columns and order, and the table."""
     page_clicks.catch_up(context)
-    if history.current(context).view.tab != "records":
-        return
     page_focus = current_focus.current(context)
     with st.container(key="records_tab", gap="xsmall"), problems.report_errors("The rows"):
         if not context.slicer.knows("records"):

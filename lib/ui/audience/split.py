@@ -71,9 +71,9 @@ def _number_format(field: DataField) -> str:
 
 @st.fragment(parallel=True)
 def draw(context: PageContext) -> None:
-    """The tab, if it is in sight: the controls at once, then the answer in the shape that is chosen."""
+    """The tab: the controls at once, then the answer in the shape that is chosen."""
     page_clicks.catch_up(context)
-    if not context.slicer.data_fields or history.current(context).view.tab != "split":
+    if not context.slicer.data_fields:
         return
     split_focus = current_focus.current(context)
     with st.container(horizontal=True, vertical_alignment="center", key="split"):

@@ -6,7 +6,7 @@ Audience, Export and Slicers share them. They are kept in the session, and the c
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, NoReturn
+from typing import Literal, NamedTuple, NoReturn
 
 import streamlit as st
 
@@ -15,10 +15,12 @@ from lib.figures.query import state
 from lib.figures.query.state import PageState
 from lib.figures.rows import NO_RECEIPT, ActReceipt
 from lib.reporting import links
+from lib.slicers.models import Slicer
 from lib.ui import streamlit_compat
 from lib.ui.kit import slicer_info
 
 PAGE_STATE, ABOUT, LEFT_OUT = "page_state", "page_state_about", "page_state_left_out"
+READING = "page_state_reading"
 SCREEN, MEANINGS = "screen", "states_without_parameters"
 EXPLORATION, EXPLORATION_BEFORE = "explore", "exploration_before"
 MOST_STEPS, MOST_ADDRESSES = 50, 50
@@ -90,6 +92,14 @@ class HistoryEntry:
     steps: Steps = field(default_factory=Steps)
 
 
+class Reading(NamedTuple):
+    """A state, and what it was read from: the slicer; project, name, parameters and the reader's zone."""
+
+    slicer: Slicer
+    source: tuple[tuple[str, str], Params, str]
+    page_state: PageState
+
+
 def arrive(screen: str) -> None:
     """Start drawing the screen of that name, which is also its URL without parameters."""
     if st.session_state.get(SCREEN) != screen:
@@ -104,26 +114,34 @@ def current(context: RequestContext) -> PageState:
     answer, not on an empty form. On the way to another slicer all goes along that it has by its meaning, and
     `left_out` says the rest. The default state needs no parameters: a URL without any asks for it.
     """
-    about = (context.project, context.slicer_name)
-    params = _params()
+    about, url = (context.project, context.slicer_name), _in_url()
+    params = _params(url)
     is_moved = st.session_state.get(ABOUT, about) != about
     if is_moved and params.get(EXPLORATION) == st.session_state.get(EXPLORATION_BEFORE):
         params = {name: text for name, text in params.items() if name != EXPLORATION}
-    origin = None
-    if is_moved:
-        origin = slicer_info.open_slicer(
-            context.clients, context.person.username, *st.session_state[ABOUT]
-        ).slicer
-    page_state, left_out = state.read(params, context.slicer, *about, origin)
-    if "split" not in params and (is_moved or not state.has_query(params)):
-        page_state = page_state.with_query(split_by=state.default_split(context.slicer))
-    if not state.has_query(params):
-        page_state = page_state.with_query(timezone=state.default_zone(context.slicer, context.own_zone))
-    if is_moved or left_out:
-        st.session_state[LEFT_OUT] = left_out
-    st.session_state[ABOUT], st.session_state[EXPLORATION_BEFORE] = about, params.get(EXPLORATION)
+    # A run asks a dozen times. The slicer is compared by identity: each run has its own.
+    source = (about, params, context.own_zone)
+    reading: Reading | None = None if is_moved else st.session_state.get(READING)
+    if reading is not None and reading.slicer is context.slicer and reading.source == source:
+        page_state = reading.page_state
+    else:
+        origin = None
+        if is_moved:
+            origin = slicer_info.open_slicer(
+                context.clients, context.person.username, *st.session_state[ABOUT]
+            ).slicer
+        page_state, left_out = state.read(params, context.slicer, *about, origin)
+        if "split" not in params and (is_moved or not state.has_query(params)):
+            page_state = page_state.with_query(split_by=state.default_split(context.slicer))
+        if not state.has_query(params):
+            page_state = page_state.with_query(timezone=state.default_zone(context.slicer, context.own_zone))
+        if is_moved or left_out:
+            st.session_state[LEFT_OUT] = left_out
+        st.session_state[ABOUT], st.session_state[EXPLORATION_BEFORE] = about, params.get(EXPLORATION)
+        if not is_moved:
+            st.session_state[READING] = Reading(context.slicer, source, page_state)
     if params or is_moved:
-        _write(page_state.params if params else {}, steps=Steps() if is_moved else steps())
+        _write(page_state.params if params else {}, steps=Steps() if is_moved else steps(), url=url)
     return page_state
 
 
@@ -210,13 +228,13 @@ def _query_part(params: Params) -> Params:
     return {name: text for name, text in params.items() if links.is_query_param(name)}
 
 
-def _params() -> Params:
+def _params(url: Params) -> Params:
     """The state's parameters, from the session, or from the URL after a link or the browser's Back.
 
     On the way from another screen a URL without parameters stands for the state of that screen, and goes on
     to do so when the browser's Back leads to it; a screen opened without any asks for the default state.
     """
-    entry, url, screen = _entry(), _in_url(), st.session_state.get(SCREEN)
+    entry, screen = _entry(), st.session_state.get(SCREEN)
     # A browser sends its URL along with every click. Behind a slow network that may be the URL of a moment
     # ago, which must not undo a click: it counts only where the person has gone there (a link, Back).
     if entry.screen == screen and url in entry.addresses and not streamlit_compat.is_back():
@@ -233,8 +251,10 @@ def _params() -> Params:
 
 def _in_url() -> dict[str, str]:
     # Streamlit keeps a removed parameter, without values, until the next run.
-    url = st.query_params
-    return _state_params({name: url[name] for name in url if url[name] or url.get_all(name)})
+    url = st.query_params.to_dict()  # in one touch of the session; by name each value would be one
+    return _state_params(
+        {name: text for name, text in url.items() if text or st.query_params.get_all(name)}
+    )
 
 
 def _state_params(params: Params) -> dict[str, str]:
@@ -242,13 +262,16 @@ def _state_params(params: Params) -> dict[str, str]:
 
 
 def _write(
-    params: Params, last_acts: Mapping[str, ActReceipt] | None = None, steps: Steps | None = None
+    params: Params,
+    last_acts: Mapping[str, ActReceipt] | None = None,
+    steps: Steps | None = None,
+    url: Params | None = None,
 ) -> None:
     """Store the parameters and put them into the URL in one step, as one entry of the browser's history.
 
     Without `steps`, another state is one more of them.
     """
-    entry, url = _entry(), _in_url()
+    entry, url = _entry(), _in_url() if url is None else url
     if steps is None:
         steps = entry.steps.change(entry.params, params)
     addresses = (*entry.addresses, *(address for address in (url, params) if address not in entry.addresses))

@@ -33,8 +33,8 @@ class RecordedChange(NamedTuple):
 
 @st.fragment
 def draw(context: PageContext) -> None:
-    """Draw the changes, while What moved is open on a question about single deals, packages or seats."""
-    if history.current(context).view.tab != "moved" or not tells_deals(context.slicer):
+    """Draw the changes, below What moved on a question about single deals, packages or seats."""
+    if not tells_deals(context.slicer):
         return
     page_focus = current_focus.current(context)
     entities = named_entities(page_focus)
