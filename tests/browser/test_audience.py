@@ -178,7 +178,7 @@ def test_a_zoom_stays_until_it_is_left(audience: Page) -> None:
     days = re.search(r"start=[\d-]+&end=[\d-]+", audience.url)[0]
     audience.get_by_role("button", name="Show Clicks").click()
     expect_asked(audience, "field=clicks", days)
-    audience.locator(".st-key-compare button").click()
+    audience.locator(".st-key-comparison button").click()
     audience.get_by_role("radio", name="Same weekdays").first.click()
     expect_asked(audience, "compare=weekdays", days)
     audience.keyboard.press("Escape")
@@ -215,7 +215,7 @@ def test_the_week_to_date_is_compared_with_the_same_part_of_the_last(audience: P
     monday = yesterday - dt.timedelta(days=yesterday.weekday())
     before = (monday - dt.timedelta(days=7), yesterday - dt.timedelta(days=7))
     audience.keyboard.press("Escape")
-    compared = audience.locator(".st-key-compare button").first
+    compared = audience.locator(".st-key-comparison button").first
     expect(compared).to_contain_text(f"vs {numbers.days(*before)}")
     compared.click()
     name = "Same part of last week" if yesterday.weekday() < 6 else "The week before"
@@ -259,7 +259,7 @@ def test_nothing_moves_the_table(audience: Page) -> None:
     top = "document.querySelector('.st-key-split_rows').getBoundingClientRect().top"
     before = audience.evaluate(top)
     for kind, said in (("Same weekdays", "compare=weekdays"), ("Nothing", "compare=none")):
-        audience.locator(".st-key-compare button").click()
+        audience.locator(".st-key-comparison button").click()
         audience.get_by_role("radio", name=kind).first.click()
         expect_asked(audience, said)
         audience.keyboard.press("Escape")

@@ -134,7 +134,7 @@ FRAME: dict[str, Act] = {
 }
 BAR: dict[str, Act] = {
     "menuitem .*|package_from": OPENS,
-    "dates|compare|filter_add|saved_views|share|question_menu|wording_text": OPENS,
+    "dates|comparison|filter_add|saved_views|share|question_menu|wording_text": OPENS,
     "package_from.*": ELSEWHERE,
     "(figure_)?filter_(geo-country|campaign_id|categories|any_[0-9]|[0-9])": OPENS,
 }
@@ -188,7 +188,7 @@ SCENES: dict[str, Scene] = {
             "leaderboards/more": press,
             "leaderboards/more lines": press,
             "leaderboards/lower": press,
-            "overview_controls/.*Cards.*|leaderboards_download": OPENS,
+            "leaderboard_picker|leaderboards_download": OPENS,
         },
     ),
     "steps": Scene(
@@ -207,12 +207,12 @@ SCENES: dict[str, Scene] = {
         opens=(".st-key-dates button",),
     ),
     "comparison": Scene(
-        AUDIENCE, {"compare_kind.*": press, "also_kind.*": press}, opens=(".st-key-compare button",)
+        AUDIENCE, {"compare_kind.*": press, "also_kind.*": press}, opens=(".st-key-comparison button",)
     ),
     "compared ranges": Scene(
         f"{AUDIENCE}&compare=2026-11-08~2026-11-14&also=2026-11-01~2026-11-07",
         {"compare_range.*": earlier, "also_range.*": earlier},
-        opens=(".st-key-compare button",),
+        opens=(".st-key-comparison button",),
     ),
     "words": Scene(
         AUDIENCE,
@@ -447,7 +447,7 @@ SCENES: dict[str, Scene] = {
             "card_across.*": press,
             "card_changes.*": press,
         },
-        opens=("[data-control*='Cards']",),
+        opens=(".st-key-leaderboard_picker button",),
     ),
     "downloads": Scene(
         AUDIENCE,

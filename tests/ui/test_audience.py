@@ -9,17 +9,18 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from conftest import DEFINITION, LAST_DAY, small_rows
-from opening import of_delivery
+from opening import Popover, of_delivery
 from streamlit.testing.v1 import AppTest
 
 from lib.figures import numbers
 from lib.figures.overview import leaderboards, split_levels
 from lib.serving.connect.embedded import EmbeddedReporting
 from lib.slicers.warehouse import Warehouse
-from lib.ui.query import page_clicks
+from lib.ui.query import dates_picker, page_clicks
 from lib.wire.errors import Unreachable
 
 AUDIENCE, EXPORT = "../pages/audience.py", "../pages/export.py"
+DATES, COMPARISON = Popover(dates_picker.DATES), Popover(dates_picker.COMPARISON)
 Visit = Callable[..., AppTest]
 
 
@@ -168,23 +169,22 @@ def test_the_chosen_field_has_its_total(visit: Visit, rows: pd.DataFrame) -> Non
 
 def test_days_picked_before_do_not_come_back(visit: Visit) -> None:
     """What a closed popover goes on sending, the days picked in it before a zoom, changes nothing."""
-    desk = visit()
+    desk = DATES.opened(visit())
     desk.get_by_key("dates_preset").set_value("Last 14 days")
     assert question(checked(desk.run()))["start"] == "-14d"
     day = (LAST_DAY - dt.timedelta(days=2)).isoformat()
     desk.query_params["start"] = desk.query_params["end"] = day
-    checked(desk.run())
-    assert desk.get_by_key("dates_preset_1").value is None
+    assert DATES.opened(desk).get_by_key("dates_preset").value is None
     boards.click(desk, page_clicks.CARDS, ["field", "clicks"])
     assert question(checked(desk))["start"] == day
 
 
 def test_days_are_compared_twice(visit: Visit) -> None:
     """A second comparison is picked beside the first, and goes with it."""
-    desk = visit()
+    desk = COMPARISON.opened(visit())
     desk.get_by_key("also_kind").set_value("weekdays")
     assert question(checked(desk.run()))["also"] == "weekdays"
-    desk.get_by_key("compare_kind").set_value("none")
+    COMPARISON.opened(desk).get_by_key("compare_kind").set_value("none")
     after = question(checked(desk.run()))
     assert after["compare"] == "none" and "also" not in after
 

@@ -7,7 +7,7 @@ import boards
 import pandas as pd
 import pytest
 from conftest import COUNTRIES, rows_by_week
-from opening import of_delivery
+from opening import Popover, of_delivery
 from streamlit.testing.v1 import AppTest
 
 from lib.figures.overview import leaderboards
@@ -16,6 +16,7 @@ from lib.figures.query.card import Card, cards_from_text
 from lib.figures.query.state import View
 from lib.figures.query.view_parts import with_line, without_line
 from lib.slicers.models import DataField, KeyField, Slicer
+from lib.ui.audience import overview_controls
 from lib.ui.query import page_clicks
 
 CAMPAIGN, COUNTRY = "campaign_id", "geo.country"
@@ -170,7 +171,7 @@ def test_a_ratio_has_neither_share_nor_others(visit: Visit, rows: pd.DataFrame) 
 def test_the_person_chooses_the_cards(visit: Visit, own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Key fields chosen in the popover have a card, in their order, and stand in the link."""
     monkeypatch.setenv("TRANCHE_HOME", str(own_home))
-    desk = visit(lower="cards")
+    desk = Popover(overview_controls.PICKER).opened(visit(lower="cards"))
     desk.multiselect(key="card_fields").set_value([CAMPAIGN, "categories"])
     desk.run()
     assert [table["id"] for table in boards.drawn(desk) if table["card"]] == [CAMPAIGN, "categories"]

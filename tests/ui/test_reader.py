@@ -118,7 +118,7 @@ def test_page_and_route_ask_in_the_same_zone(choose: Choose, settings: Settings)
 def test_the_slicers_own_zone_can_still_be_chosen(choose: Choose, slicer: Slicer) -> None:
     """It is then named in the question, which would else be in the reader's."""
     choose(zone="Asia/Tokyo")
-    desk = of_delivery(lower="cards")
+    desk = Popover(dates_picker.DATES).opened(of_delivery(lower="cards"))
     picker = next(box for box in desk.selectbox if str(box.key).startswith(dates_picker.ZONE))
     picker.set_value(slicer.timezone).run()
     assert boards.asked(desk)["params"]["tz"] == str(slicer.timezone)

@@ -10,6 +10,7 @@ from opening import Popover
 from streamlit.testing.v1 import AppTest
 
 from lib.settings import Settings
+from lib.ui.audience import overview_controls
 from lib.ui.query import board_addition
 from lib.views import BoardCell
 
@@ -226,6 +227,7 @@ def leaderboards(desk: AppTest) -> list[str]:
 
 def choose_leaderboards(desk: AppTest, names: list[str]) -> None:
     """Choose the key fields with a card."""
+    Popover(overview_controls.PICKER).opened(desk)
     (picker,) = [
         multiselect for multiselect in desk.multiselect if str(multiselect.key).startswith("card_fields")
     ]

@@ -34,36 +34,28 @@ SCALE = (
     "The lines below figures have one scale: their mean in the middle, at least 25 % to each side. A change "
     "has a color where it is more than noise, and good or bad news."
 )
-METRICS, CONTROLS = "shown_metrics", "overview_controls"
+METRICS, CONTROLS, PICKER = "shown_metrics", "overview_controls", "leaderboard_picker"
 
 
 def draw_leaderboard_picker(focus: Focus) -> None:
-    """Draw a popover with the key fields of the cards, how many are in a row, and the unit of changes."""
+    """Draw the choice of the cards' key fields, how many are in a row, and the unit of changes."""
     context, slicer, view = focus.context, focus.slicer, focus.view
-    with st.popover("Cards", icon=":material/leaderboard:", type="tertiary"):
-        key = dates_picker.followed_key(FIELDS, [card.name for card in focus.cards])
-        titles = {field.name: filters.field(field.name, slicer) for field in slicer.key_fields}
-        _choose(
-            "Key fields with a leaderboard", titles, card.MOST_CARDS, key, partial(_ask_fields, context, key)
-        )
-        key = dates_picker.followed_key(COLUMNS, list(view.columns))
-        titles = {field.name: numbers.title(field) for field in slicer.data_fields}
-        change = partial(history.change_by, context, "columns", key)
-        _choose("More columns in each card", titles, state.MOST_COLUMNS, key, change)
-        draw_compared_columns(focus)
-        key = dates_picker.followed_key(ACROSS, view.across)
-        change = partial(history.change_by, context, "across", key)
-        st.segmented_control("Cards in a row", state.ACROSS, key=key, required=True, on_change=change)
-        key = dates_picker.followed_key(CHANGES, view.changes)
-        change = partial(history.change_by, context, "changes", key)
-        st.segmented_control(
-            "Changes in",
-            state.CHANGES,
-            format_func=WORDS.__getitem__,
-            key=key,
-            required=True,
-            on_change=change,
-        )
+    key = dates_picker.followed_key(FIELDS, [card.name for card in focus.cards])
+    titles = {field.name: filters.field(field.name, slicer) for field in slicer.key_fields}
+    _choose("Key fields with a leaderboard", titles, card.MOST_CARDS, key, partial(_ask_fields, context, key))
+    key = dates_picker.followed_key(COLUMNS, list(view.columns))
+    titles = {field.name: numbers.title(field) for field in slicer.data_fields}
+    change = partial(history.change_by, context, "columns", key)
+    _choose("More columns in each card", titles, state.MOST_COLUMNS, key, change)
+    draw_compared_columns(focus)
+    key = dates_picker.followed_key(ACROSS, view.across)
+    change = partial(history.change_by, context, "across", key)
+    st.segmented_control("Cards in a row", state.ACROSS, key=key, required=True, on_change=change)
+    key = dates_picker.followed_key(CHANGES, view.changes)
+    change = partial(history.change_by, context, "changes", key)
+    st.segmented_control(
+        "Changes in", state.CHANGES, format_func=WORDS.__getitem__, key=key, required=True, on_change=change
+    )
 
 
 def draw_compared_columns(focus: Focus) -> None:
@@ -128,11 +120,16 @@ def draw(context: PageContext) -> None:
     if not context.slicer.data_fields:
         return
     page_clicks.catch_up(context)
-    page_focus = current_focus.current(context)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=CONTROLS):
-        draw_leaderboard_picker(page_focus)
+        popover = st.popover(
+            "Cards", icon=":material/leaderboard:", type="tertiary", key=PICKER, on_change="rerun"
+        )
+        if popover.open:
+            with popover:
+                draw_leaderboard_picker(current_focus.current(context))
         if (menu := export_menu.open_menu("leaderboards")) is not None:
             with menu:
+                page_focus = current_focus.current(context)
                 draw_leaderboard_csv(page_focus)
                 draw_chart_files(page_focus)
                 export_menu.way_on()

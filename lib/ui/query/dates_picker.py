@@ -29,7 +29,7 @@ from lib.ui.query import history
 from lib.wire.errors import BadRequest
 
 PICKER_COUNTS = "followed_pickers"
-PRESET, RANGE, ZONE = "dates_preset", "dates_range", "dates_zone"
+DATES, PRESET, RANGE, ZONE = "dates", "dates_preset", "dates_range", "dates_zone"
 LAST, UNREAD = "dates_last", "dates_last_unread"
 LASTS = (
     "Last 28 days",
@@ -41,6 +41,7 @@ LASTS = (
     "Last 12 months",
 )
 COMPARE, ALSO = "compare", "also"
+COMPARISON = "comparison"  # not as the parameter in the URL: the session has it while it is drawn
 KINDS = {
     PREVIOUS: "Previous period",
     WEEKDAYS: "Same weekdays",
@@ -74,9 +75,12 @@ def draw(context: PageContext) -> None:
     active = periods.preset_of(context.slicer, query.start_date, query.end_date, now)
     zone = "" if query.timezone is None else f" · {zones.title(query.timezone)}"
     days = numbers.days(*period) + zone
-    with st.popover(
-        f"{plain(active.label)} · {days}" if active else days, icon=":material/calendar_month:", key="dates"
-    ):
+    label = f"{plain(active.label)} · {days}" if active else days
+    # A closed popover has no pickers: with their options they would be a fifth of what a click costs.
+    popover = st.popover(label, icon=":material/calendar_month:", key=DATES, on_change="rerun")
+    if not popover.open:
+        return
+    with popover:
         current = active.label if active in presets else None
         key = followed_key(PRESET, current)
         st.pills(
@@ -119,7 +123,10 @@ def draw_comparison(context: PageContext) -> None:
     )
     texts = list(dict.fromkeys(numbers.days(*both.before) for both in (pair, other_pair) if both))
     label = f"vs {' and '.join(texts)}" if texts else "Not compared"
-    with st.popover(label, icon=":material/compare_arrows:", key="compare"):
+    popover = st.popover(label, icon=":material/compare_arrows:", key=COMPARISON, on_change="rerun")
+    if not popover.open:
+        return
+    with popover:
         if whole is not None:
             st.caption(f"Counted from {numbers.days(*whole)}, from which you zoomed in.")
         part = named_days.part_before(view.start_name(query), whole or period, now, context.slicer)

@@ -252,9 +252,7 @@ def _params(url: Params) -> Params:
 def _in_url() -> dict[str, str]:
     # Streamlit keeps a removed parameter, without values, until the next run.
     url = st.query_params.to_dict()  # in one touch of the session; by name each value would be one
-    return _state_params(
-        {name: text for name, text in url.items() if text or st.query_params.get_all(name)}
-    )
+    return _state_params({name: text for name, text in url.items() if text or st.query_params.get_all(name)})
 
 
 def _state_params(params: Params) -> dict[str, str]:

@@ -17,7 +17,7 @@ from lib.slicers.roles import DEAL, DSP, PACKAGE, SEAT, tells_deals
 from lib.ui.kit import problems, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import current_focus, history
+from lib.ui.query import current_focus
 from lib.wire.errors import Forbidden, NotFound
 
 MOST_ENTITIES, MOST_CHANGES = 3, 6
