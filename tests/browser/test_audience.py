@@ -230,7 +230,7 @@ def test_stale_figures_are_dimmed_at_once(audience: Page) -> None:
     audience.evaluate(
         """() => {
             window.seen = []
-            const label = document.querySelector('.st-key-dates'), before = label.innerText
+            const label = document.querySelector('.st-key-question_days')
             const look = () => {
                 const metric = trancheOverview.root.querySelector('.fig-value')
                 const faded = at => Number(getComputedStyle(at).opacity)

@@ -174,7 +174,7 @@ def test_days_picked_before_do_not_come_back(visit: Visit) -> None:
     assert question(checked(desk.run()))["start"] == "-14d"
     day = (LAST_DAY - dt.timedelta(days=2)).isoformat()
     desk.query_params["start"] = desk.query_params["end"] = day
-    assert DATES.opened(desk).get_by_key("dates_preset").value is None
+    assert DATES.opened(desk).get_by_key("dates_preset_1").value is None
     boards.click(desk, page_clicks.CARDS, ["field", "clicks"])
     assert question(checked(desk))["start"] == day
 

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from lib.figures import numbers
 from lib.figures.query import ask, periods
@@ -76,9 +77,8 @@ def draw(context: PageContext) -> None:
     zone = "" if query.timezone is None else f" · {zones.title(query.timezone)}"
     days = numbers.days(*period) + zone
     label = f"{plain(active.label)} · {days}" if active else days
-    # A closed popover has no pickers: with their options they would be a fifth of what a click costs.
-    popover = st.popover(label, icon=":material/calendar_month:", key=DATES, on_change="rerun")
-    if not popover.open:
+    popover = _open_popover(label, ":material/calendar_month:", DATES)
+    if popover is None:
         return
     with popover:
         current = active.label if active in presets else None
@@ -95,6 +95,17 @@ def draw(context: PageContext) -> None:
             st.caption(f"{numbers.day(day)} has {hours} hours: clocks change.")
         if period[1] >= now:
             st.caption("Today is not over: its figures still grow.")
+
+
+def _open_popover(label: str, icon: str, key: str) -> DeltaGenerator | None:
+    """The popover if it is open; a closed one has no pickers, which cost each click on the page."""
+    label_key = f"{key}_label"
+    # Streamlit knows a popover by its label: under that of another choice it would be closed.
+    if st.session_state.get(key) and st.session_state.get(label_key) != label:
+        st.session_state[key] = True
+    st.session_state[label_key] = label
+    popover = st.popover(label, icon=icon, key=key, on_change="rerun")
+    return popover if popover.open else None
 
 
 def _last(context: PageContext, label: str | None) -> None:
@@ -123,8 +134,8 @@ def draw_comparison(context: PageContext) -> None:
     )
     texts = list(dict.fromkeys(numbers.days(*both.before) for both in (pair, other_pair) if both))
     label = f"vs {' and '.join(texts)}" if texts else "Not compared"
-    popover = st.popover(label, icon=":material/compare_arrows:", key=COMPARISON, on_change="rerun")
-    if not popover.open:
+    popover = _open_popover(label, ":material/compare_arrows:", COMPARISON)
+    if popover is None:
         return
     with popover:
         if whole is not None:

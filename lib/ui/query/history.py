@@ -119,9 +119,9 @@ def current(context: RequestContext) -> PageState:
     is_moved = st.session_state.get(ABOUT, about) != about
     if is_moved and params.get(EXPLORATION) == st.session_state.get(EXPLORATION_BEFORE):
         params = {name: text for name, text in params.items() if name != EXPLORATION}
-    # A run asks a dozen times. The slicer is compared by identity: each run has its own.
+    # A run asks a dozen times with one context.
     source = (about, params, context.own_zone)
-    reading: Reading | None = None if is_moved else st.session_state.get(READING)
+    reading: Reading | None = None if is_moved else context.caches.get(READING)
     if reading is not None and reading.slicer is context.slicer and reading.source == source:
         page_state = reading.page_state
     else:
@@ -139,7 +139,7 @@ def current(context: RequestContext) -> PageState:
             st.session_state[LEFT_OUT] = left_out
         st.session_state[ABOUT], st.session_state[EXPLORATION_BEFORE] = about, params.get(EXPLORATION)
         if not is_moved:
-            st.session_state[READING] = Reading(context.slicer, source, page_state)
+            context.caches[READING] = Reading(context.slicer, source, page_state)
     if params or is_moved:
         _write(page_state.params if params else {}, steps=Steps() if is_moved else steps(), url=url)
     return page_state
