@@ -1,7 +1,9 @@
 """Undo and redo: the steps of a page's state as values, and as buttons of the question bar."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import boards
@@ -10,7 +12,10 @@ from conftest import COUNTRIES, DEFINITION, small_rows
 from opening import DESK, menu, of_delivery, opened
 from streamlit.testing.v1 import AppTest
 
+from lib.figures.context import RequestContext
 from lib.slicers.warehouse import Warehouse
+from lib.ui.kit.frame import CONTEXT
+from lib.ui.query import history
 from lib.ui.query.history import MOST_STEPS, Steps
 
 A, B, C, D = ({"split": name} for name in "ABCD")
@@ -275,3 +280,33 @@ def test_steps_belong_to_a_slicer(desk: AppTest) -> None:
     desk.run()
     assert desk.selectbox(key="slicer").value == "curation"
     assert possible(desk) == {"reset"}
+
+
+def test_a_run_reads_its_state_once_and_anew_what_has_changed(
+    desk: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same parameters are not read twice for a slicer; other ones are, and those of another slicer."""
+    page = desk.session_state[CONTEXT]
+    context = RequestContext(page.person, page.project, page.slicer_name, page.slicer, page.drawn_with)
+    params, count, read = {"split": "geo.country"}, 0, history.state.read
+
+    def counted(*arguments: Any) -> Any:
+        nonlocal count
+        count += 1
+        return read(*arguments)
+
+    monkeypatch.setattr(history.state, "read", counted)
+    url = SimpleNamespace(to_dict=lambda: params, update=lambda _: None)
+    monkeypatch.setattr(history, "st", SimpleNamespace(session_state={}, query_params=url))
+    history.current(context)  # normalizes the parameters
+    before = history.current(context)
+    count = 0
+    assert [history.current(context) for _ in range(5)] == 5 * [before] and count == 0
+    fields = [field for field in page.slicer.key_fields if field.name != "geo.country"]
+    smaller = replace(context, slicer=page.slicer.model_copy(update={"key_fields": fields}))
+    assert (
+        "geo.country" in before.query.split_by
+        and "geo.country" not in history.current(smaller).query.split_by
+    )
+    params = {"split": "campaign_id"}
+    assert history.current(context).query.split_by == ("campaign_id",)

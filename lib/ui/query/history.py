@@ -20,7 +20,7 @@ from lib.ui import streamlit_compat
 from lib.ui.kit import slicer_info
 
 PAGE_STATE, ABOUT, LEFT_OUT = "page_state", "page_state_about", "page_state_left_out"
-READING = "page_state_reading"
+RESOLVED = "resolved_state"
 SCREEN, MEANINGS = "screen", "states_without_parameters"
 EXPLORATION, EXPLORATION_BEFORE = "explore", "exploration_before"
 MOST_STEPS, MOST_ADDRESSES = 50, 50
@@ -92,7 +92,7 @@ class HistoryEntry:
     steps: Steps = field(default_factory=Steps)
 
 
-class Reading(NamedTuple):
+class ResolvedState(NamedTuple):
     """A state, and what it was read from: the slicer; project, name, parameters and the reader's zone."""
 
     slicer: Slicer
@@ -121,9 +121,9 @@ def current(context: RequestContext) -> PageState:
         params = {name: text for name, text in params.items() if name != EXPLORATION}
     # A run asks a dozen times with one context.
     source = (about, params, context.own_zone)
-    reading: Reading | None = None if is_moved else context.caches.get(READING)
-    if reading is not None and reading.slicer is context.slicer and reading.source == source:
-        page_state = reading.page_state
+    resolved: ResolvedState | None = None if is_moved else context.caches.get(RESOLVED)
+    if resolved is not None and resolved.slicer is context.slicer and resolved.source == source:
+        page_state = resolved.page_state
     else:
         origin = None
         if is_moved:
@@ -139,7 +139,7 @@ def current(context: RequestContext) -> PageState:
             st.session_state[LEFT_OUT] = left_out
         st.session_state[ABOUT], st.session_state[EXPLORATION_BEFORE] = about, params.get(EXPLORATION)
         if not is_moved:
-            context.caches[READING] = Reading(context.slicer, source, page_state)
+            context.caches[RESOLVED] = ResolvedState(context.slicer, source, page_state)
     if params or is_moved:
         _write(page_state.params if params else {}, steps=Steps() if is_moved else steps(), url=url)
     return page_state
