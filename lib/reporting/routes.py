@@ -40,7 +40,7 @@ from lib.wire.schemas import JSON, MEANINGS, TEXT, Examples, Schema, body, failu
 
 Result = TypeVar("Result")
 AUTH_THREADS = 2  # threads on which tokens are checked: never behind a query
-PIECE_BYTES, LATER_BYTES = 1 << 18, 1 << 20  # the first piece of an answer comes soon
+PIECE_BYTES = 1 << 20  # most answers are one: a second turn costs a small one more than to write it
 Parts = Iterator[bytes | memoryview]
 MOST_FILES, WAIT_SECONDS = 20, 10
 WHERE = {"slicer_name": "delivery", "project_name": "demo", "token": "<TOKEN>"}
@@ -187,7 +187,7 @@ class _AuthorizedCall:
 
         def begin() -> tuple[Parts, bytes]:
             parts = work()
-            return parts, _piece(parts, PIECE_BYTES)
+            return parts, _piece(parts)
 
         parts, first = await self.result(begin)
         if len(first) < PIECE_BYTES:
@@ -196,12 +196,13 @@ class _AuthorizedCall:
 
     async def _pieces(self, parts: Parts, first: bytes) -> AsyncIterator[bytes]:
         piece = first
-        while piece:
+        while len(piece) >= PIECE_BYTES:
             # A turn for each piece: a slow reader holds no thread, and others come in between. It begins
             # while the piece before it is sent and read.
-            turn = self.service.queries.submit(self.request.who, lambda: _piece(parts, LATER_BYTES))
+            turn = self.service.queries.submit(self.request.who, lambda: _piece(parts))
             yield piece
             piece = await asyncio.wrap_future(turn)
+        yield piece
 
 
 def _api(request: Request) -> ReportingApi:
@@ -370,10 +371,10 @@ class _FileResponse(StreamingResponse):
             self._release()
 
 
-def _piece(parts: Parts, least: int) -> bytes:
-    """The next parts, joined: at least so many bytes, except at the end."""
+def _piece(parts: Parts) -> bytes:
+    """The next parts, joined; less than PIECE_BYTES at the end alone."""
     pieces, size = [], 0
-    while size < least and (part := next(parts, None)) is not None:
+    while size < PIECE_BYTES and (part := next(parts, None)) is not None:
         pieces.append(part)
         size += len(part)
     return b"".join(pieces)

@@ -150,6 +150,7 @@ class Layout:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.verify_after = folder, 0.0
+        self._contents_path = folder / CONTENTS
         self._state = self._contents_state()
         self.contents = Contents.load(folder)
         self._files = {
@@ -268,7 +269,7 @@ class Layout:
 
     def _contents_state(self) -> FileState | None:
         try:
-            return FileState.of((self.folder / CONTENTS).stat())
+            return FileState.of(self._contents_path.stat())
         except OSError:
             return None
 

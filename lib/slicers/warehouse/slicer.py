@@ -206,7 +206,7 @@ class StoredSlicer:
     compared_at: dt.datetime | None = None
     problem: str = ""
 
-    @property
+    @cached_property
     def layout_folder(self) -> Path:
         """The folder of the engine's resident layout for this version."""
         return self.folder / "layout" / self.version
