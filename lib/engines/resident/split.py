@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lib.engines.resident.accumulate import Indptr, Keys, Rows, count, elements, one_each, ranges
+from lib.engines.resident.accumulate import Indptr, Keys, Places, Rows, count, elements, one_each, ranges
 from lib.engines.resident.layout import Ints, Layout
 from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.wire.errors import BadRequest
@@ -24,17 +24,15 @@ class SplitField:
 
     name: str
     values: pa.Array
-    hours: Ints | None = None
+    hours: Places | None = None
 
     @classmethod
     def of(cls, layout: Layout, name: str, local_hours: Ints) -> "SplitField":
         """The field `name`; `local_hours` are the layout's hours in the question's zone."""
         if name not in TIME_KEY_FIELDS:
             return cls(name, layout.dictionary(name))
-        texts, places = np.unique(
-            np.asarray(TIME_KEY_FIELDS[name].write(local_hours), dtype=object), return_inverse=True
-        )
-        return cls(name, pa.array(texts, pa.string()), places)
+        texts, places = np.unique(TIME_KEY_FIELDS[name].write(local_hours), return_inverse=True)
+        return cls(name, pa.array(texts, pa.string()), places.astype(np.int32))
 
 
 class Split:
@@ -121,7 +119,7 @@ class Split:
 
     def _places(self, field: SplitField, rows: Rows) -> npt.NDArray[np.integer[Any]]:
         if field.hours is not None:
-            return field.hours[self.layout.time[rows]]
+            return field.hours.take(self.layout.time[rows])  # in half the time of an index
         codes: npt.NDArray[np.integer[Any]] = self.layout.codes(field.name)[rows]
         return codes
 
