@@ -68,16 +68,14 @@ def serve_remote(address: str, token: str, deals_token: str | None = None) -> No
         url = f"{address.rstrip('/')}{PATH}"
         async with http, Client(streamable_http_client(url, http_client=http)) as remote:
             server: Server[Any] = Server(
-                NAME,
-                title=TITLE,
-                instructions=remote.instructions,
+                NAME, title=TITLE, instructions=remote.instructions,
                 on_list_tools=lambda _, params: remote.list_tools(),
                 on_call_tool=lambda _, params: remote.call_tool(params.name, params.arguments),
                 on_list_prompts=lambda _, params: remote.list_prompts(),
                 on_get_prompt=lambda _, params: remote.get_prompt(params.name, params.arguments),
                 on_list_resources=lambda _, params: remote.list_resources(),
                 on_read_resource=lambda _, params: remote.read_resource(params.uri),
-            )
+            )  # fmt: skip
             await run_stdio(server)
 
     asyncio.run(serve())

@@ -107,11 +107,10 @@ def _targets(desk: Desk, report: Insight | None, filters: list[KeyFilter]) -> tu
         return FromFilters(), {}
     if report is None:
         raise BadRequest("Filters need a report of deals that you may see: name a package in `like` instead")
-    desk.query(f"{report.project}/{report.name}", filters=[key_filter(condition) for condition in filters])
-    api = desk.deals_api
+    conditions, api = [*map(key_filter, filters)], desk.deals_api
+    desk.query(f"{report.project}/{report.name}", filters=conditions)
     lists = entries([*api.everything(DomainList), *api.everything(AppList)])
-    conditions = [Filter.model_validate(key_filter(condition)) for condition in filters]
-    return from_filters(conditions, report.slicer, lists), lists
+    return from_filters([*map(Filter.model_validate, conditions)], report.slicer, lists), lists
 
 
 def _targeting(base: SupplyPackage | None, own: Targeting) -> Targeting:
@@ -119,18 +118,15 @@ def _targeting(base: SupplyPackage | None, own: Targeting) -> Targeting:
     if base is None:
         return own
     parts = {name: getattr(own, name) or getattr(base, name) for name in TARGETING}
-    return Targeting.model_validate(
-        {name: [target.model_dump() for target in targets] for name, targets in parts.items()}
-    )
+    dumps = {name: [target.model_dump() for target in targets] for name, targets in parts.items()}
+    return Targeting.model_validate(dumps)
 
 
 def _package_question(desk: Desk, report: Insight | None, filters: list[KeyFilter]) -> Json | None:
     """The question that the filters are, for whoever decides."""
     if report is None or not filters:
         return None
-    query = desk.query(
-        f"{report.project}/{report.name}", filters=[key_filter(condition) for condition in filters]
-    )
+    query = desk.query(f"{report.project}/{report.name}", filters=[*map(key_filter, filters)])
     params = links.to_params(query)
     return {"project": params.pop("project"), "slicer": params.pop("slicer"), "params": params}
 

@@ -163,9 +163,7 @@ BOARD_VIEWS: Mapping[str, tuple[str, dict[str, str]]] = {
     ),
 }
 BOARD_CELLS: tuple[tuple[str, BoardPart, int, str], ...] = (
-    ("Curation at a glance", "headline", 4, ""),
-    ("Delivery by day", "chart", 2, ""),
-    ("Curation at a glance", "chart", 2, ""),
-    ("Curation at a glance", "leaderboard", 2, ""),
+    ("Curation at a glance", "headline", 4, ""), ("Delivery by day", "chart", 2, ""),
+    ("Curation at a glance", "chart", 2, ""), ("Curation at a glance", "leaderboard", 2, ""),
     ("Countries and devices", "table", 2, ""),
-)
+)  # fmt: skip

@@ -21,10 +21,9 @@ DEALS_HELP = (
     "sync:3,7 for a DSP."
 )
 SHARES = click.option(
-    "--shares/--no-shares",
-    default=None,
+    "--shares/--no-shares", default=None,
     help="Whether they may make share links for people without an account.",
-)
+)  # fmt: skip
 GRANT_HELP = (
     "A project, or project/slicer; * is everything; project/slicer/[{…}], with filter objects of the "
     "reporting API, only the rows that pass. Can be repeated."
@@ -80,10 +79,8 @@ def add(
 ) -> None:
     """Add the person NAME; asks for their password twice."""
     settings = Settings.load()
-    own = with_filters(grants, (), settings)
-    person = Person(
-        name.strip().lower(), full_name or name, email, role, own, deals=deals, shares=bool(shares)
-    )
+    own, username = with_filters(grants, (), settings), name.strip().lower()
+    person = Person(username, full_name or name, email, role, own, deals=deals, shares=bool(shares))
     access = _access()
     if access.people.get(person.username):
         raise BadRequest(f"There is a person '{person.username}' already")
@@ -237,6 +234,5 @@ def _offer_seats(person: Person, settings: Settings) -> None:
         field = warehouse.definition(project, slicer).slicer(None, None).seat_field
         if field and person.may_see(project, slicer) and not person.row_filters(project, slicer):
             seats = ",".join(map(str, sorted(person.deals.seats or ())))
-            click.echo(
-                SEATS_HINT.format(f"{project}/{slicer}", person.username, f"{field}={seats}"), err=True
-            )
+            about = f"{project}/{slicer}", person.username, f"{field}={seats}"
+            click.echo(SEATS_HINT.format(*about), err=True)

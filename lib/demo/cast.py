@@ -75,11 +75,9 @@ class DemoDeal:
 
 
 DSPS = (
-    DemoDsp(1, "Alder Bidder", True),
-    DemoDsp(2, "Birch Buying Desk", True),
-    DemoDsp(3, "Cedar Demand", False),
-    DemoDsp(4, "Dogwood DSP", False),
-)
+    DemoDsp(1, "Alder Bidder", True), DemoDsp(2, "Birch Buying Desk", True),
+    DemoDsp(3, "Cedar Demand", False), DemoDsp(4, "Dogwood DSP", False),
+)  # fmt: skip
 SEATS = tuple(
     DemoSeat(number, name, f"seat-{100 + 7 * number}", DSPS[dsp - 1])
     for number, (name, dsp) in enumerate(_SEATS, start=1)

@@ -107,14 +107,12 @@ def _everything(today: dt.date) -> Iterator[models.Resource]:
     # A pending package without deals.
     name, countries, days = PREVIEW
     yield models.SupplyPackage(
-        id=len(cast.PACKAGES) + 1,
-        name=name,
-        media_type="banner",
+        id=len(cast.PACKAGES) + 1, name=name, media_type="banner",
         start_date=_midnight(today + dt.timedelta(days=days), dt.UTC),
         geo_targetings=tuple(models.GeoTarget(type="country", value=code) for code in countries),
         browser_targetings=(models.ValueTarget(value="Safari", is_excluded=True),),
         domain_list_targetings=(models.ListTarget(id=NEWS_LIST),),
-    )
+    )  # fmt: skip
     for deal in cast.DEALS:
         yield _deal(deal)
 

@@ -83,15 +83,13 @@ def creatives() -> tuple[Creative, ...]:
         Creative(
             id=f"{500_000 + CREATIVES_A_CAMPAIGN * number + 3 * line + size}",
             name=f"{campaign.advertiser} {_SIZES[campaign.tag_type][size]} ({'ABC'[line]})",
-            line_item_id=f"{40_000 + 3 * number + line}",
-            line_item=f"{campaign.name} · {tactic}",
-            campaign=campaign,
-            weight=1.0 / ((line + 1) * (size + 1)),
+            line_item_id=f"{40_000 + 3 * number + line}", line_item=f"{campaign.name} · {tactic}",
+            campaign=campaign, weight=1.0 / ((line + 1) * (size + 1)),
         )
         for number, campaign in enumerate(campaigns())
         for line, tactic in enumerate(_TACTICS)
         for size in range(3)
-    )
+    )  # fmt: skip
 
 
 def creative_weights(rng: np.random.Generator) -> Floats:

@@ -16,11 +16,9 @@ id_tokens = Table(
     "id_tokens", metadata, *keys(digest=String(64)), *required(ends=Double), Index(None, "ends")
 )
 attempts = numbered_table(
-    "attempts",
-    *required(kind=String(7), name=String(64), origin=String(64), at=Double),
-    Index(None, "kind", "name", "origin"),
-    Index(None, "at"),
-)
+    "attempts", *required(kind=String(7), name=String(64), origin=String(64), at=Double),
+    Index(None, "kind", "name", "origin"), Index(None, "at"),
+)  # fmt: skip
 secrets = Table("secrets", metadata, *keys(name=String(64)), *required(value=String(64)))
 
 

@@ -72,17 +72,13 @@ class Local(Section):
         30, gt=0, le=3600, description="Seconds in which a request's header, then its body, must arrive."
     )
     reader_seconds: float = Field(
-        60,
-        gt=0,
-        le=3600,
+        60, gt=0, le=3600,
         description="Seconds after which a client that reads nothing of a response loses the connection.",
-    )
+    )  # fmt: skip
     visitors: int = Field(
-        300,
-        ge=3,
-        le=10_000,
+        300, ge=3, le=10_000,
         description="Tabs without a sign-in that may be open at the same time; from one address a third.",
-    )
+    )  # fmt: skip
     demo: bool = Field(
         False, description="Demo mode: people with a known password, so `host` must be a loopback address."
     )
@@ -146,11 +142,9 @@ class Local(Section):
         True, description="Whether people with the permission can make share links, and those links work."
     )
     dossier_tolerance: float = Field(
-        0.1,
-        gt=0,
-        lt=1,
+        0.1, gt=0, lt=1,
         description="Share by which a buyer's counts of a deal may differ from ours before it is reported.",
-    )
+    )  # fmt: skip
     log_format: Literal["text", "json"] = Field(
         "text", description="Format of log messages: `text`, or `json` for one JSON object per line."
     )

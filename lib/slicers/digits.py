@@ -122,9 +122,8 @@ def settle(sums: Numbers, sizes: Numbers | None = None, digits: int = DIGITS) ->
     sums = np.asarray(sums)
     if sums.size > MOST_AT_ONCE and sums.ndim == 1:
         parts = (slice(start, start + MOST_AT_ONCE) for start in range(0, len(sums), MOST_AT_ONCE))
-        return np.concatenate(
-            [settle(sums[part], None if sizes is None else sizes[part], digits) for part in parts]
-        )
+        pairs = ((sums[part], None if sizes is None else sizes[part]) for part in parts)
+        return np.concatenate([settle(*pair, digits) for pair in pairs])
     is_rounded = np.isfinite(sums) & ((sums != np.rint(sums)) | (np.abs(sums) >= LARGEST_WHOLE))
     if not is_rounded.any():
         return sums

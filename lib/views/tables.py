@@ -58,11 +58,9 @@ share_links = numbered_table(
     sa.Index(None, "service", "owner"),
 )
 link_codes = numbered_table(
-    "link_codes",
-    _reference("link_id", "share_links", nullable=False),
-    *required(code_hash=sa.String(64), made=Instant),
-    sa.Index(None, "link_id"),
-)
+    "link_codes", _reference("link_id", "share_links", nullable=False),
+    *required(code_hash=sa.String(64), made=Instant), sa.Index(None, "link_id"),
+)  # fmt: skip
 link_visits = sa.Table(
     "link_visits", metadata, *keys(key_hash=sa.String(64)), *required(link_id=sa.BigInteger, expires=Instant)
 )
@@ -82,12 +80,10 @@ start_boards = _start("start_boards", "board_id", "boards")
 
 
 notes = numbered_table(
-    "notes",
-    *required(**SLICER, day=sa.Date, text=sa.Text, owner=USER, created=Instant),
+    "notes", *required(**SLICER, day=sa.Date, text=sa.Text, owner=USER, created=Instant),
     _reference("view_id", "saved_views", nullable=True),
-    sa.Index(None, "service", "project", "slicer", "day"),
-    sa.Index(None, "view_id"),
-)
+    sa.Index(None, "service", "project", "slicer", "day"), sa.Index(None, "view_id"),
+)  # fmt: skip
 
 alerts = numbered_table(
     "alerts", _reference("view_id", "saved_views", nullable=False),
@@ -98,11 +94,9 @@ alerts = numbered_table(
     sa.Index(None, "owner"),
 )  # fmt: skip
 alert_messages = numbered_table(
-    "alert_messages",
-    _reference("alert_id", "alerts", nullable=False),
-    *required(event=Document, attempts=sa.Integer, due=Instant),
-    sa.Index(None, "alert_id"),
-)
+    "alert_messages", _reference("alert_id", "alerts", nullable=False),
+    *required(event=Document, attempts=sa.Integer, due=Instant), sa.Index(None, "alert_id"),
+)  # fmt: skip
 
 
 mail_subscriptions = numbered_table(

@@ -143,12 +143,8 @@ def _with_plain_dates(
     rows: Sequence[CsvRow], titles: Sequence[str], faults: list[CsvFault], notes: list[str]
 ) -> Sequence[CsvRow]:
     """The rows with dates like 2027-04-03, if a date with slashes says which of its numbers is the day."""
-    matches = [
-        (row.line, title, match)
-        for row in rows
-        for title in titles
-        if (match := SLASHES.fullmatch(row[title]))
-    ]
+    cells = [(row.line, title, SLASHES.fullmatch(row[title])) for row in rows for title in titles]
+    matches = [(line, title, match) for line, title, match in cells if match]
     is_day_first = any(int(match[1]) > 12 for *_, match in matches)
     if is_day_first == any(int(match[2]) > 12 for *_, match in matches):
         for line, title, match in matches:
@@ -164,12 +160,8 @@ def _with_plain_dates(
         match = SLASHES.fullmatch(text)
         return text if match is None else f"{match[3]}-{match[month]:0>2}-{match[day]:0>2}{match[4]}"
 
-    return [
-        replace(row, texts={
-            title: plain(text) if title in titles else text for title, text in row.texts.items()
-        })
-        for row in rows
-    ]  # fmt: skip
+    changes = [{title: plain(row[title]) for title in titles if title in row.texts} for row in rows]
+    return [replace(row, texts={**row.texts, **own}) for row, own in zip(rows, changes, strict=True)]
 
 
 def template(shape: CsvShape) -> bytes:

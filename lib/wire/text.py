@@ -74,16 +74,13 @@ def fault(text: str) -> str:
     """
     if character := unstorable(text):
         return character
-    if text.strip() and all(
-        character in BLANK or unicodedata.category(character) in UNSEEN for character in text
-    ):
+    is_unseen = (character in BLANK or unicodedata.category(character) in UNSEEN for character in text)
+    if text.strip() and all(is_unseen):
         return "has no visible character"
     for found_at in INVISIBLE.finditer(text):
         if not _is_needed(text, at := found_at.start()):
-            name = unicodedata.name(text[at], "VARIATION SELECTOR OR TAG")
-            return (
-                f"must not contain invisible characters: character {at + 1} is U+{ord(text[at]):04X} {name}"
-            )
+            name = f"U+{ord(text[at]):04X} {unicodedata.name(text[at], 'VARIATION SELECTOR OR TAG')}"
+            return f"must not contain invisible characters: character {at + 1} is {name}"
     return ""
 
 
@@ -143,8 +140,7 @@ def _is_needed(text: str, at: int) -> bool:
     if character in DIRECTION:
         return any(unicodedata.bidirectional(other) in ("R", "AL") for other in text)
     if "\U000e0000" <= character < "\U000e0100":
-        flag = next((match for match in FLAG.finditer(text[:at]) if match.end() == at), None)
-        return flag is not None
+        return any(match.end() == at for match in FLAG.finditer(text[:at]))
     if KEYCAP.match(text, max(at - 1, 0)):
         return True
     is_accent = "\u0300" <= before <= "\u036f" or before in ("\u200c", "\u200d")

@@ -79,9 +79,8 @@ class Throttle:
             if len(state.times) + sum(count for _, count in others) >= self.a_minute:
                 first = min([*islice(state.times, 1), *(at for at, _ in others)])
                 wait = max(1, math.ceil(first + WINDOW_SECONDS - now))
-                raise Throttled(
-                    wait, f"More than {self.a_minute} requests a minute; try again in {wait} seconds"
-                )
+                reason = f"More than {self.a_minute} requests a minute; try again in {wait} seconds"
+                raise Throttled(wait, reason)
             state.times.append(now)
             state.backlog += 1
             is_due = state.backlog >= self._every

@@ -62,9 +62,8 @@ def data() -> ZoneData:
 def names() -> frozenset[str]:
     """The names of all zones that both Python and the package know."""
     package_names = (resources.files("tzdata") / "zones").read_text().split()
-    return frozenset(package_names) | (
-        zoneinfo.available_timezones() if isinstance(data().folder, Path) else set()
-    )
+    of_system = zoneinfo.available_timezones() if isinstance(data().folder, Path) else set()
+    return frozenset(package_names) | of_system
 
 
 @cache

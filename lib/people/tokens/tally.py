@@ -22,11 +22,9 @@ SECONDS = 1
 Result = TypeVar("Result")
 
 admissions = numbered_table(
-    "admissions",
-    sa.Column("caller", sa.String(100), nullable=False, index=True),
-    *required(process=sa.String(32), at=sa.Double, count=sa.Integer),
-    sa.Index(None, "at"),
-)
+    "admissions", sa.Column("caller", sa.String(100), nullable=False, index=True),
+    *required(process=sa.String(32), at=sa.Double, count=sa.Integer), sa.Index(None, "at"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -242,11 +242,9 @@ class Writer:
             earlier = () if self._mode == "replace-days" else days.get(day, ())
             days[day] = (*earlier, *parts)
         import_ = Import(
-            id=self._import_id,
-            when=dt.datetime.now(dt.UTC),
-            sources=tuple(sources),
+            id=self._import_id, when=dt.datetime.now(dt.UTC), sources=tuple(sources),
             zone_data=time_zones.data().version if self._manifest.definition.time.has_named_zone else "",
-        )
+        )  # fmt: skip
         # Without imports none of whose rows are left.
         living = {part.import_id for parts in days.values() for part in parts}
         imports = tuple(other for other in (*self._manifest.imports, import_) if other.id in living)

@@ -118,11 +118,9 @@ def _draw_form(context: PageContext, whose: str, grant: Grant) -> None:
         return
     days = dates.default_days(slicer, dates.today(slicer.timezone))
     query = AudienceQuery(
-        project_name=context.project,
-        slicer_name=context.slicer_name,
-        start_date=slicer.first_date or days[0],
-        end_date=slicer.last_date or days[1],
-    )
+        project_name=context.project, slicer_name=context.slicer_name,
+        start_date=slicer.first_date or days[0], end_date=slicer.last_date or days[1],
+    )  # fmt: skip
 
     def read() -> AudienceQuery:
         edits: Edits = st.session_state.get(EDITS, {})

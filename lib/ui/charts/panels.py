@@ -60,23 +60,6 @@ def figure(panels: Sequence[Panel], field: DataField, numbers: Numbers) -> go.Fi
     return chart
 
 
-def _scale(panel: Panel, field: DataField) -> list[float]:
-    """The range of a panel with a margin; it starts at zero except for formulas."""
-    sides = [
-        side
-        for line in (panel.line.now, panel.line.before)
-        if line is not None
-        for side in (line.values, line.low, line.high)
-        if side is not None
-    ]
-    values = np.concatenate([side[np.isfinite(side)] for side in sides] or [np.zeros(0)])
-    if field.formula is None:
-        values = np.append(values, 0.0)
-    least, most = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
-    spare = (most - least) * SPARE or 1.0
-    return [least - (spare if least else 0.0), most + (spare if most else 0.0)]
-
-
 GAP = 0.06  # between panels of a row, as a part of the figure's width
 
 
@@ -87,8 +70,15 @@ def _axes(chart: go.Figure, index: int, count: int, panel: Panel, field: DataFie
     width = (1 - GAP * (ACROSS - 1)) / ACROSS
     x, head = column * (width + GAP), TITLE_HEIGHT / (TITLE_HEIGHT + PLOT_HEIGHT)
     top = 1 - (row + head) / down
-    name = _number(index)
-    is_lowest = index + ACROSS >= count
+    # The range of a panel with a margin; it starts at zero except for formulas.
+    lines = [line for line in (panel.line.now, panel.line.before) if line is not None]
+    sides = [side for line in lines for side in (line.values, line.low, line.high) if side is not None]
+    values = np.concatenate([side[np.isfinite(side)] for side in sides] or [np.zeros(0)])
+    if field.formula is None:
+        values = np.append(values, 0.0)
+    least, most = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+    spare = (most - least) * SPARE or 1.0
+    name, is_lowest = _number(index), index + ACROSS >= count
     chart.update_layout(
         {
             f"xaxis{name}": {
@@ -104,7 +94,7 @@ def _axes(chart: go.Figure, index: int, count: int, panel: Panel, field: DataFie
             f"yaxis{name}": {
                 "domain": [1 - (row + 1) / down, top],
                 "anchor": f"x{name}",
-                "range": _scale(panel, field),
+                "range": [least - (spare if least else 0.0), most + (spare if most else 0.0)],
                 "gridcolor": theme.FAINT,
                 "zeroline": False,
                 "nticks": 3,

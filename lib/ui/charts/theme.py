@@ -53,17 +53,15 @@ def figure(height: int, separators: str, **layout: Any) -> go.Figure:
 
 def shorten(labels: Sequence[str], length: int = LABEL_LENGTH) -> list[str]:
     """Labels that fit beside a chart, cut in the middle; what tells one from the others is kept."""
-    short = [_middle(label, length) for label in labels]
+    tail = (length - 1) // 2
+    short = [
+        text if len(text) <= length else f"{text[: length - 1 - tail]}…{text[-tail:]}" for text in labels
+    ]
     times = Counter(short)
     return [
         plain_text(text if times[text] == 1 or label == text else _where_it_differs(label, labels, length))
         for label, text in zip(labels, short, strict=True)
     ]
-
-
-def _middle(text: str, length: int) -> str:
-    tail = (length - 1) // 2
-    return text if len(text) <= length else f"{text[: length - 1 - tail]}…{text[-tail:]}"
 
 
 def _where_it_differs(label: str, labels: Sequence[str], length: int) -> str:

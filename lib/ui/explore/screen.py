@@ -142,8 +142,10 @@ def _carry_out(context: PageContext, to: dependents.Pair | None) -> None:
 
 def last_days(context: PageContext) -> AudienceQuery:
     """The question of this screen: the slicer's last complete days, independent of other screens."""
-    start, end = dates.default_days(context.slicer, ask.today(context, _everything(context)))
-    return _everything(context).model_copy(update={"start_date": start, "end_date": end})
+    about = {"project_name": context.project, "slicer_name": context.slicer_name}
+    query = AudienceQuery(**about, start_date="today", end_date="today")
+    start, end = dates.default_days(context.slicer, ask.today(context, query))
+    return query.model_copy(update={"start_date": start, "end_date": end})
 
 
 def facts(context: PageContext) -> None:
@@ -195,10 +197,3 @@ def headline(context: PageContext) -> None:
     exact = precision.summary(answer, [context.slicer.data_field(name) for name in names], numbers)
     not_finite = precision.not_finite_notes(answer, context.slicer, numbers)
     st.caption(" · ".join([days(*shown_days), plain(exact), *map(plain, not_finite)]))
-
-
-def _everything(context: PageContext) -> AudienceQuery:
-    """A question about this slicer, with its dates still to be set."""
-    return AudienceQuery(
-        project_name=context.project, slicer_name=context.slicer_name, start_date="today", end_date="today"
-    )

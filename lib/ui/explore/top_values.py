@@ -59,16 +59,9 @@ def top_values(
     key, data = slicer.key_field(key_field), slicer.data_field(data_field)
     order = slicer.data_field(focus.volume(slicer, data))
     by = by if by is not None and by.name in (key.name, data.name, order.name) else Order(name=order.name)
-    query = question.model_copy(
-        update={
-            "split_by": (key.name,),
-            "data_fields": tuple(dict.fromkeys((data.name, order.name))),
-            "order_by": (by,),
-            "limit": MOST,
-            "include_mappings": 1,
-            "precision": 1,
-        }
-    )
+    fields = tuple(dict.fromkeys((data.name, order.name)))
+    rows = {"split_by": (key.name,), "data_fields": fields, "order_by": (by,), "limit": MOST}
+    query = question.model_copy(update=rows | {"include_mappings": 1, "precision": 1})
     answer = ask(query)
     if answer.confidence_range is None or not slicer.knows("limit"):
         is_counted = answer.confidence_range is None
@@ -100,10 +93,8 @@ def frame(top: TopValues) -> pd.DataFrame:
         if has_share(top, field):
             columns[f"share:{field.name}"] = answer.percents[field.name]
         if answer.confidence_range is not None and answer.low is not None and answer.high is not None:
-            sides = zip(
-                answer.low[field.name], answer.high[field.name], answer.values[field.name], strict=True
-            )
-            columns[f"off:{field.name}"] = [half_range(*side) for side in sides]
+            sides = (side[field.name] for side in (answer.low, answer.high, answer.values))
+            columns[f"off:{field.name}"] = [half_range(*side) for side in zip(*sides, strict=True)]
     return pd.DataFrame(columns)
 
 

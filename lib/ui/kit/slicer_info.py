@@ -56,11 +56,9 @@ def open_slicer(clients: Clients, username: str, project: str, name: str) -> Cac
     cached_slicer, now = _cache().get(key, CachedSlicer()), time.monotonic()
     if key in _requests():
         return _describe(key, 0)
-    is_fresh = now - cached_slicer.told_at < clients.slicer_seconds
-    is_left_alone = now - cached_slicer.failed_at < PAUSE_SECONDS and not retry.is_wanted_since(
-        cached_slicer.failed_at
-    )
-    if is_fresh or is_left_alone:
+    failed_at = cached_slicer.failed_at
+    is_left_alone = now - failed_at < PAUSE_SECONDS and not retry.is_wanted_since(failed_at)
+    if is_left_alone or now - cached_slicer.told_at < clients.slicer_seconds:
         return cached_slicer
     _requests()[key] = waits.on_thread(lambda: _answer(clients, cached_slicer, project, name), "slicer")
     return _describe(key, MOMENT_SECONDS)
