@@ -97,6 +97,12 @@ class OfDeals(Arguments):
 def deal_health(desk: Desk, arguments: OfDeals) -> Json:
     """The health of deals: state, where the funnel breaks, what changed, and what to do."""
     api = desk.deals_api
+
+    def history(entity: str, number: int) -> list[EntityChange]:
+        with suppress(Unsupported, NotFound):
+            return api.history(entity, number)
+        return []
+
     deals = [require(desk, DemandDeal, number) for number in arguments.deals]
     packages = {package.id or 0 for deal in deals for package in deal.supply_deals}
     seats = {deal.seat.id: deal.seat for deal in deals if deal.seat and deal.seat.id}
@@ -107,7 +113,7 @@ def deal_health(desk: Desk, arguments: OfDeals) -> Json:
         whole_seats,
         {dsp_id: api.get(Dsp, dsp_id) for dsp_id in dsps},
         datetime.now(UTC),
-        lambda entity, number: _history(desk, entity, number),
+        history,
     )
     report = report_of_deals(desk)
     healths = Assessor(report).assess(deals, context)
@@ -134,12 +140,6 @@ def _health(desk: Desk, deal: DemandDeal, assessment: DealHealth) -> Json:
         "precision": "exact" if steps else "no funnel",
         "link": link(desk, "demand_deals", deal.id),
     }
-
-
-def _history(desk: Desk, entity: str, number: int) -> list[EntityChange]:
-    with suppress(Unsupported, NotFound):
-        return desk.deals_api.history(entity, number)
-    return []
 
 
 class PastDelivery(DayRange):

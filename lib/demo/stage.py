@@ -127,7 +127,15 @@ def delivery(rng: np.random.Generator, today: dt.date, rows: int) -> pa.Table:
     }
     places = np.where(auctions.has_bid, auctions.creative, len(creatives()))
     columns |= {f"{PREFIX}.demand.{name}": text(places, [*labels, ""]) for name, labels in demand.items()}
-    columns |= _supply_columns(rng, auctions) | _user_columns(auctions.scene)
+    plain, people, user = user_columns(auctions.scene), auctions.scene.population, auctions.scene.user
+    columns |= _supply_columns(rng, auctions)
+    columns |= {f"{PREFIX}.user.{name}": plain[own] for name, own in _OF_USER.items()}
+    columns |= {
+        "users": plain["users"],
+        "languages_list": lists(people.languages[user], LANGUAGE_LISTS),
+        "segments_list": lists(people.interests[user], people.interest_lists),
+        "anomaly_segment": text(people.anomaly[user], ANOMALIES),
+    }
     site, hours = auctions.site, [str(hour) for hour in range(24)]
     secure = np.where(rng.random(len(site)) < 0.97, 1, 0)
     columns |= {
@@ -172,17 +180,6 @@ def _supply_columns(rng: np.random.Generator, auctions: Auctions) -> Columns:
         "supply.page_domain": text(page, page_labels()),
     }
     return {f"{PREFIX}.{name}": column for name, column in columns.items()}
-
-
-def _user_columns(scene: Scene) -> Columns:
-    plain, people, user = user_columns(scene), scene.population, scene.user
-    columns = {f"{PREFIX}.user.{name}": plain[own] for name, own in _OF_USER.items()}
-    return columns | {
-        "users": plain["users"],
-        "languages_list": lists(people.languages[user], LANGUAGE_LISTS),
-        "segments_list": lists(people.interests[user], people.interest_lists),
-        "anomaly_segment": text(people.anomaly[user], ANOMALIES),
-    }
 
 
 @dataclass(frozen=True)

@@ -57,8 +57,13 @@ class Settings(Local):
     company: CompanySignIn = CompanySignIn()
 
     def __init__(self, **values: Any) -> None:
+        # The settings of the environment; SettingsError for a table that is no JSON.
+        options: dict[str, Any] = {"env_prefix": PREFIX, "env_ignore_empty": True}
+        environment: dict[str, Any] = {}
+        for model in SECTIONS.values():
+            environment |= EnvSettingsSource(model, **options)()
         sections: dict[str, Any] = {}
-        for name, value in (_environment() | values).items():
+        for name, value in (environment | values).items():
             section = SECTION_OF.get(name)
             (sections.setdefault(section, {}) if section else sections)[name] = value
         super().__init__(**sections)
@@ -130,13 +135,6 @@ SECTIONS: dict[str, Any] = {"": Local} | {
 SETTINGS = {name: field for model in SECTIONS.values() for name, field in model.model_fields.items()}
 """Every setting by its name in the file."""
 SECTION_OF = {name: section for section, model in SECTIONS.items() for name in model.model_fields}
-
-
-def _environment() -> dict[str, Any]:
-    """The settings of the environment; SettingsError for a table that is no JSON."""
-    options: dict[str, Any] = {"env_prefix": PREFIX, "env_ignore_empty": True}
-    sources = (EnvSettingsSource(model, **options) for model in SECTIONS.values())
-    return {name: value for source in sources for name, value in source().items()}
 
 
 @cache

@@ -19,7 +19,7 @@ from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, ExportQuery
 from lib.slicers.models import Slicer
 from lib.ui.export import preview, receipt, tables
-from lib.ui.export.preview import Export, Preview, summary
+from lib.ui.export.preview import Preview, summary
 from lib.ui.kit import downloads, problems, reader, waiting
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -75,9 +75,15 @@ def _draw_state(file: Preview, filename: str) -> None:
 
 def draw(context: PageContext, question: AudienceQuery, query: ExportQuery) -> None:
     """Draw preview, download, receipt and request, or why the question can't be exported."""
+    reporting = context.reporting
+
+    def export(file_query: ExportQuery) -> BytesIO:
+        read = partial(reporting.export, file_query, context.slicer)
+        return BytesIO(waits.call(file_query, lambda: read().content.read()))
+
     with problems.report_errors("The preview"), waiting.speaking("The preview", query, context.slicer):
         try:
-            audience, export = partial(ask.audience, context), _exporter(context)
+            audience = partial(ask.audience, context)
             file = preview.preview(audience, export, query, context.slicer)
         except BadRequest as error:
             st.error(
@@ -123,12 +129,3 @@ def _file(context: PageContext, question: AudienceQuery, file: Preview) -> None:
     tables.preview(file, table, figures)
     if file.is_plain:
         st.caption(precision.of_a_file(context.slicer, query))
-
-
-def _exporter(context: PageContext) -> Export:
-    reporting = context.reporting
-
-    def export(query: ExportQuery) -> bytes:
-        return reporting.export(query, context.slicer).content.read()
-
-    return lambda query: BytesIO(waits.call(query, lambda: export(query)))
