@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from lib.deals.models import DemandDeal, Dsp, EntityChange, HealthState, Seat, SupplyPackage
+from lib.wire.text import write_day
 
 History = Callable[[str, int], Sequence[EntityChange]]
 """The changes of an entity (`demand_deals`, `supply_deals`, a list) by its id, as far as they are known."""
@@ -75,7 +76,7 @@ class DealHealth:
         if self.repaired_at is None:
             return ""
         at = self.repaired_at.astimezone(now.tzinfo)
-        day = "today" if at.date() == now.date() else f"on {at.day} {at:%b %Y}"
+        day = "today" if at.date() == now.date() else f"on {write_day(at)}"
         return f"{self.words} {day}, {at:%H:%M}; judged after four days."
 
     @property

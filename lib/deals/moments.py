@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 
 from lib.wire import time_zones
+from lib.wire.text import write_day
 
 SHAPE = "YYYY-MM-DD HH:MM:SS+ZZZZ"
 PATTERN = r"^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}[+-]\d{4}$"
@@ -72,8 +73,8 @@ def end_text(end: datetime | None) -> str:
 def end_words(end: datetime) -> str:
     """An end as people read it: `31 Dec 2026`, the last day, or `until 31 Dec 2026, 14:00`, in its zone."""
     if day := last_day(end):
-        return f"{day.day} {day:%b %Y}"
-    return f"until {end.day} {end:%b %Y, %H:%M}"
+        return write_day(day)
+    return f"until {write_day(end)}, {end:%H:%M}"
 
 
 def rules(zone: Zone) -> tzinfo:

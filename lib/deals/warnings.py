@@ -26,6 +26,7 @@ from lib.deals.targeting.kinds import KINDS
 from lib.deals.targeting.public_lists import UNLISTED, is_known
 from lib.deals.validation import FEE, FEE_TYPE
 from lib.wire.errors import TrancheError
+from lib.wire.text import write_day
 
 log = logging.getLogger(__name__)
 NEW_DEALS, OPTIONS, NEW = "create_demand_deals", "demand_deals_options", 0
@@ -415,7 +416,7 @@ def _start(case: Case) -> Iterator[Answer]:
     start, before = case.after.get("start_date"), case.before.get("start_date")
     if not start or not before or start == before:
         return
-    day, old_day = (f"{at.day} {at:%b %Y}" for at in (start, before))
+    day, old_day = map(write_day, (start, before))
     if case.running and before <= case.now < start:
         yield f"the start moves to {day}: {_stop(case)} until then", before, start
     elif case.of == "offer" and before <= case.now < start:

@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 from urllib.parse import unquote
 
 from lib.deals.client import Deals
-from lib.figures import numbers
 from lib.people import Person
 from lib.reporting.client import Reporting
 from lib.serving import connect
@@ -15,6 +14,7 @@ from lib.slicers import zones
 from lib.slicers.models import Slicer
 from lib.wire.errors import TrancheError
 from lib.wire.filters import Filter
+from lib.wire.text import write_day
 
 Cache = TypeVar("Cache")
 NO_SLICER = Slicer()
@@ -103,7 +103,7 @@ class RequestContext:
         zone = f"UTC{self.slicer.timezone:+d} {about}"
         if self.slicer.last_date is None:
             return f"No data yet · {zone}" if "last_date" in self.slicer.model_fields_set else zone
-        return f"Data to {numbers.day(date.fromisoformat(self.slicer.last_date))} · {zone}"
+        return f"Data to {write_day(date.fromisoformat(self.slicer.last_date))} · {zone}"
 
 
 def read_zone(cookie: str) -> str:

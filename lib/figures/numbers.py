@@ -11,6 +11,7 @@ from lib.figures.palette import MINUS, STEPS
 from lib.reporting.answers import half_up
 from lib.slicers.models import DURATION, DataField
 from lib.wire.currencies import CODES, MINOR_UNITS
+from lib.wire.text import write_day
 
 NOTHING, NOT_SET = "–", "(not set)"
 THIN = "\u202f"
@@ -191,24 +192,19 @@ def title(field: DataField, with_unit: bool = False) -> str:
     return f"{name}, {unit(field)}" if with_unit and unit(field) else name
 
 
-def day(moment: date) -> str:
-    """A day in words: `20 Nov 2026`."""
-    return f"{moment.day} {moment:%b %Y}"
-
-
 def moment(at: datetime) -> str:
     """A time of UTC in words: `20 Nov 2026, 14:05 UTC`."""
-    return f"{day(at)}, {at:%H:%M} UTC"
+    return f"{write_day(at)}, {at:%H:%M} UTC"
 
 
 def days(first: date, last: date) -> str:
     """A range of days in words: `14–20 Nov 2026`."""
     if first == last:
-        return day(first)
+        return write_day(first)
     if (first.year, first.month) == (last.year, last.month):
-        return f"{first.day}–{last.day} {last:%b %Y}"
-    start = f"{first.day} {first:%b}" if first.year == last.year else f"{first.day} {first:%b %Y}"
-    return f"{start} – {last.day} {last:%b %Y}"
+        return f"{first.day}–{write_day(last)}"
+    start = f"{first.day} {first:%b}" if first.year == last.year else write_day(first)
+    return f"{start} – {write_day(last)}"
 
 
 def span(first: date, last: date, year: int | None = None) -> str:

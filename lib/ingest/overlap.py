@@ -17,7 +17,7 @@ from lib.slicers.definition import TIME, Definition
 from lib.slicers.warehouse import StoredSlicer
 from lib.slicers.warehouse.writer import days_of
 from lib.wire.errors import RowsOverlap
-from lib.wire.text import count_of
+from lib.wire.text import count_of, write_day
 
 Flags = npt.NDArray[np.bool_]
 Hashes = npt.NDArray[np.uint64]
@@ -117,6 +117,6 @@ def _days(days: Sequence[dt.date]) -> str:
     """`6, 7 and 8 Nov 2026`; of many days their number, the first and the last."""
     first, last = days[0], days[-1]
     if len(days) > _MOST_DAYS or (first.year, first.month) != (last.year, last.month):
-        return f"{len(days):,} days from {first.day} {first:%b %Y} to {last.day} {last:%b %Y}"
+        return f"{len(days):,} days from {write_day(first)} to {write_day(last)}"
     *others, end = [str(day.day) for day in days]
     return f"{', '.join(others)}{' and ' if others else ''}{end} {last:%b %Y}"

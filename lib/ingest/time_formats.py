@@ -28,6 +28,7 @@ from lib.ingest.times import (
     range_start,
 )
 from lib.slicers.definition.reading import SERIALS
+from lib.wire.text import write_day
 
 Texts: TypeAlias = "pd.Series[str]"
 # The formats that are tried on a sample, the most usual first. Names of months are read in any language and
@@ -188,7 +189,7 @@ class TimeReading(NamedTuple):
         """The first and the last day: `1 Nov 2026 to 28 Nov 2026`."""
         days = self.days
         dates = (dt.date(1970, 1, 1) + dt.timedelta(int(day)) for day in (days.min(), days.max()))
-        first, last = (f"{date.day} {date:%b %Y}" for date in dates)
+        first, last = map(write_day, dates)
         return first if first == last else f"{first} to {last}"
 
     def describe(self, example: str) -> str:

@@ -14,6 +14,7 @@ from decimal import Decimal
 from lib.insight.change_point import Fall
 from lib.insight.changes import FieldChange, money
 from lib.insight.win_prices import WinPrices
+from lib.wire.text import write_day
 
 MOST_OF = 0.5
 """The part of a fall that losses by one reason must explain, or one site."""
@@ -239,11 +240,6 @@ def chance_sentence(fall: Fall) -> str:
     """How many of the simulated deals without a change fall as far, as a sentence."""
     deals = f"{_percent(fall.chance)} or fewer"
     return f"Of simulated deals that vary like this one without a change, {deals} fall so far."
-
-
-def write_day(day: date) -> str:
-    """`16 Nov 2026`."""
-    return f"{day.day} {day:%b %Y}"
 
 
 def _reason(losses: Sequence[Losses], fall: float) -> str | None:

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lib.deals.buyer_counts import NOUNS
-from lib.insight.diagnosis import write_day
 from lib.insight.discrepancy import SHORTEST_SPAN, CountComparison, Gap
+from lib.wire.text import write_day
 
 OURS = {"requests": "we sent", "bids": "we received", "wins": "we count", "spend": "we count"}
 LOOK_AT = {

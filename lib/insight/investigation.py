@@ -27,6 +27,7 @@ from lib.insight.funnel_days import DAY, FunnelDays, Series, Steps
 from lib.insight.win_prices import WinFields, WinPrices
 from lib.slicers.roles import BID_PRICE, BIDS, CREATIVE, DEAL, LOSSES, LOST_REASON, field_of, key_field_of
 from lib.wire.filters import Filter
+from lib.wire.text import write_day
 
 PRICE_CAUSES = ("", "floor raised", "floor", "price lowered", "price")
 SUPPLY_CAUSES = ("", "targeting", "list", "links")
@@ -285,7 +286,7 @@ class _Case:
 
     def _after_repair(self, repair: FieldChange) -> str:
         """`Put back to 1.35 on 16 Nov 2026: 96 % of the rate before the fall since.`"""
-        title = f"{changes.repair_title(repair, self._changes or ())} on {diagnosis.write_day(repair.day)}"
+        title = f"{changes.repair_title(repair, self._changes or ())} on {write_day(repair.day)}"
         if self._break is None:
             return f"{title}, and still no {self._step}."
         rest = self._rest_since(repair, self._break)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lib.wire import time_zones
+from lib.wire.text import write_day
 
 Ints = npt.NDArray[np.int64]
 Zone = int | str
@@ -39,7 +40,7 @@ class ClockChange(NamedTuple):
     def hour(self) -> str:
         """The hour that comes twice or never: `25 Oct 2026 02:00`."""
         moment = dt.datetime.fromtimestamp(self.wall, dt.UTC)
-        return f"{moment.day} {moment:%b %Y %H:%M}"
+        return f"{write_day(moment)} {moment:%H:%M}"
 
 
 @cache

@@ -13,6 +13,7 @@ import io
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 
 from lib.wire.errors import BadRequest
 
@@ -169,3 +170,8 @@ def csv_records(records: Sequence[Mapping[str, object]]) -> bytes:
     """Records of the same fields as a CSV file: a header with their names, then a row for each."""
     header = [list(records[0])] if records else []
     return csv_text([*header, *(list(record.values()) for record in records)]).encode()
+
+
+def write_day(day: date) -> str:
+    """A day in words: `16 Nov 2026`."""
+    return f"{day.day} {day:%b %Y}"

@@ -37,6 +37,7 @@ from lib.slicers.definition import KeyFieldDefinition
 from lib.views.tables import share_links
 from lib.wire.errors import BadRequest, StoreUnwritable
 from lib.wire.policy import SecurityHeaders
+from lib.wire.text import write_day
 from lib.wire.transport import InProcess
 
 DEAL, OTHER = 2, 1
@@ -289,7 +290,7 @@ def test_a_new_deal_has_no_weeks_of_zeros(desk: httpx.Client, manager: Clients) 
     page = desk.get(link).text
     assert "has nothing of this deal yet" in page
     assert "Of the step before" not in page
-    assert numbers.day(day(62)) not in page
+    assert write_day(day(62)) not in page
     desk.post(link, data=lines(f"{day(2)},100,50,20,1"))
     page = desk.get(link).text
     assert "has nothing of this deal yet" not in page

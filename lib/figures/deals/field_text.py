@@ -14,6 +14,7 @@ from lib.deals.models import CPM, FEE_TYPES, FLAT, NO_FEE, PERCENT, DemandDeal, 
 from lib.figures.context import RequestContext
 from lib.figures.deals import targeting_text
 from lib.wire.currencies import currency_counts
+from lib.wire.text import write_day
 
 BY_CPM = "CPM"
 TITLES = {
@@ -127,7 +128,7 @@ def moment(at: datetime | None) -> str:
     if at is None:
         return NOTHING
     shift = at.utcoffset()
-    return f"{at.day} {at:%b %Y, %H:%M} {offset(int(shift.total_seconds() // 60) if shift else 0)}"
+    return f"{write_day(at)}, {at:%H:%M} {offset(int(shift.total_seconds() // 60) if shift else 0)}"
 
 
 def span(package: SupplyPackage) -> str:

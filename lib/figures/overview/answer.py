@@ -23,7 +23,7 @@ from lib.slicers import zones
 from lib.slicers.dates import Days
 from lib.slicers.models import DataField
 from lib.views import Note
-from lib.wire.text import straight
+from lib.wire.text import straight, write_day
 
 FEWEST_POINTS, MOST_POINTS, MOST_NOTES = 2, 400, 20
 Json = dict[str, Any]
@@ -238,7 +238,7 @@ def _buckets(lines: Sequence[ChartLine]) -> Json:
 
 def _notes_text(notes: Sequence[Note]) -> str:
     """The notes as the end of the chart's alternative text; empty without notes."""
-    texts = [f"{numbers.day(note.day)}: {note.text}" for note in notes[:MOST_NOTES]]
+    texts = [f"{write_day(note.day)}: {note.text}" for note in notes[:MOST_NOTES]]
     more = f"; and {len(notes) - MOST_NOTES} more" if len(notes) > MOST_NOTES else ""
     return f". Noted: {'; '.join(texts)}{more}" if texts else ""
 

@@ -9,11 +9,12 @@ from operator import itemgetter
 
 from lib.deals.buyer_counts import LARGEST_COUNT, LARGEST_SPEND, MOST_DAYS, NOUNS, DayCounts
 from lib.deals.values import Limits
-from lib.figures import amounts, numbers
+from lib.figures import amounts
 from lib.serving.front.shared_route import LARGEST_FORM, Fields
 from lib.share.snapshot import models as snapshots
 from lib.wire import csv_text
 from lib.wire.csv_text import CsvShape
+from lib.wire.text import write_day
 
 COLUMNS = {step: noun.capitalize() for step, noun in NOUNS.items()}
 _TITLES = tuple(COLUMNS.values())
@@ -68,7 +69,7 @@ def counts_form(
     texts = {} if submission is None else submission.texts
     rows = [
         snapshots.FormRow(
-            numbers.day(day),
+            write_day(day),
             {
                 (name := f"{step}.{day.isoformat()}"): texts.get(name, _cell(counts.get(day), step))
                 for step in COLUMNS

@@ -22,6 +22,7 @@ from lib.insight import Dossier
 from lib.share.snapshot import models as snapshots
 from lib.slicers.granularities import GRANULARITIES
 from lib.slicers.models import Slicer
+from lib.wire.text import write_day
 
 ENGLISH = Numbers()
 
@@ -63,7 +64,7 @@ def snapshot(
     """The page of the buyer."""
     zone = field_text.offset(60 * slicer.timezone)
     days = f"{numbers.days(dossier.days[0], dossier.days[-1])}, days in {zone}"
-    nothing = f"Our report, which ends on {numbers.day(dossier.days[-1])}, has nothing of this deal yet."
+    nothing = f"Our report, which ends on {write_day(dossier.days[-1])}, has nothing of this deal yet."
     has_figures = bool(dossier.steps) and dossier.has_counts
     has_both = dossier.comparison is not None and bool(dossier.comparison.days)
     return snapshots.Snapshot(
@@ -93,7 +94,7 @@ def chart(dossier: Dossier, theirs: str) -> snapshots.Chart:
                 palette.THEME["chartCategoricalColors"][1],
             )
         )
-    names = [numbers.day(day) for day in dossier.days]
+    names = [write_day(day) for day in dossier.days]
     return snapshots.Chart(
         title=NOUNS[step].capitalize(),
         alt=f"{NOUNS[step].capitalize()} by day, {numbers.days(dossier.days[0], dossier.days[-1])}",
@@ -141,7 +142,7 @@ def by_day(dossier: Dossier, theirs: str, has_both: bool) -> snapshots.Table:
     rows = []
     for index in reversed(range(len(dossier.days))):
         day = dossier.days[index]
-        cells = [snapshots.Cell(numbers.day(day), index)]
+        cells = [snapshots.Cell(write_day(day), index)]
         for step in dossier.steps:
             ours = _at(dossier.ours.get(step), index)
             cells.append(snapshots.Cell(_text(ours, step), ours))

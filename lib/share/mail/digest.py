@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 
-from lib.figures import alert_text, numbers
+from lib.figures import alert_text
 from lib.figures.context import read_zone
 from lib.figures.numbers import NOTHING, Numbers
 from lib.figures.query import state
@@ -22,7 +22,7 @@ from lib.share.snapshot import page, render
 from lib.slicers.models import Slicer
 from lib.views import Alert, Board, SavedView
 from lib.views.board_copies import copy_board
-from lib.wire.text import count_of
+from lib.wire.text import count_of, write_day
 
 TONES: dict[str, letters.Tone] = {"green": "good", "red": "bad", "gray": "plain"}
 MOST_MOVERS, MOST_ROWS = 5, 10
@@ -107,7 +107,7 @@ class Digest:
                 parts.append(letters.FigureTable([*_table_rows(block.table)]))
         parts.append(letters.Link("Open on the desk", address))
         files = [_file(board.name, snapshot)] if with_snapshot else []
-        return letters.Letter(f"{board.name}: {numbers.day(day)}", parts, files)
+        return letters.Letter(f"{board.name}: {write_day(day)}", parts, files)
 
     def of_alerts(self, starts: Sequence[Alert], ends: Sequence[Alert]) -> letters.Letter:
         """Alerts that fire now, and those that ceased to, together."""

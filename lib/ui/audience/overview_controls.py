@@ -24,6 +24,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.query import current_focus, dates_picker, export_menu, history, note_list, page_clicks
 from lib.ui.query.bar import MenuPart
 from lib.ui.query.note_list import NotePlace
+from lib.wire.text import write_day
 
 FIELDS, COLUMNS, CHANGES, ACROSS = "card_fields", "card_columns", "card_changes", "card_across"
 WORDS = {"percent": "Percent", "amount": "Amount"}
@@ -220,4 +221,4 @@ def _saved_text(focus: Focus, day: date) -> str:
     """The confirmation of a saved note; it says where to look if the day is not on screen."""
     if focus.period[0] <= day <= focus.period[1]:
         return "Saved."
-    return f"Saved on {numbers.day(day)}, which is not among the days on screen."
+    return f"Saved on {write_day(day)}, which is not among the days on screen."

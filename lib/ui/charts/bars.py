@@ -12,6 +12,7 @@ from lib.figures.numbers import Numbers
 from lib.slicers.models import DataField
 from lib.ui.charts import theme
 from lib.ui.charts.theme import ROW, plain_text, shorten
+from lib.wire.text import write_day
 
 HEIGHT, SATURDAY = 130, 5
 WIDEST = 1.5
@@ -23,7 +24,7 @@ def day_bars_figure(
     """A bar per day; a day without a value has none, and its hover says "no data"."""
     chart = theme.figure(HEIGHT, numbers.separators, bargap=0.25, dragmode=False)
     texts = [
-        f"{day:%a} {day.day} {day:%b %Y}: {'no data' if value is None else numbers.full(value, field)}"
+        f"{day:%a} {write_day(day)}: {'no data' if value is None else numbers.full(value, field)}"
         for day, value in zip(days, values, strict=True)
     ]
     chart.add_trace(

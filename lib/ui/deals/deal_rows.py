@@ -17,7 +17,7 @@ from lib.figures.numbers import Numbers
 from lib.slicers.models import Direction
 from lib.ui.kit import listing
 from lib.ui.kit.listing import ListCell, ListColumn, PhonePlace
-from lib.wire.text import and_more, csv_text
+from lib.wire.text import and_more, csv_text, write_day
 
 MORE_FIELDS = [field for field in FIELDS if field.width is not None and field.name not in ATTRIBUTES]
 Key = tuple[str, int]
@@ -386,7 +386,7 @@ def prices_by_currency(
 
 def day(at: datetime | None) -> str:
     """`14 Nov 2026`, in the time's own zone: the day that was typed."""
-    return "" if at is None else f"{at.day} {at:%b %Y}"
+    return "" if at is None else write_day(at)
 
 
 def column_titles(price: str) -> dict[str, str]:

@@ -28,6 +28,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import history
 from lib.wire.errors import BadRequest
+from lib.wire.text import write_day
 
 PICKER_COUNTS = "followed_pickers"
 DATES, PRESET, RANGE, ZONE = "dates", "dates_preset", "dates_range", "dates_zone"
@@ -92,7 +93,7 @@ def draw(context: PageContext) -> None:
         if context.slicer.supports_timezone:
             _zone(context, query)
         for day, hours in zones.odd_days(named_days.zone(query, context.slicer), period).items():
-            st.caption(f"{numbers.day(day)} has {hours} hours: clocks change.")
+            st.caption(f"{write_day(day)} has {hours} hours: clocks change.")
         if period[1] >= now:
             st.caption("Today is not over: its figures still grow.")
 

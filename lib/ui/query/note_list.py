@@ -11,12 +11,12 @@ from typing import TypeVar
 
 import streamlit as st
 
-from lib.figures import numbers
 from lib.figures.context import RequestContext
 from lib.ui.kit import problems, widgets
 from lib.ui.kit.markdown import plain
 from lib.ui.query import mail
 from lib.views import Note
+from lib.wire.text import write_day
 
 CHANGES = "notes_changes"
 Result = TypeVar("Result")
@@ -95,9 +95,9 @@ def _row(context: RequestContext, place: NotePlace, note: Note) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         # The day, if it is about one, who wrote it and when, and whether it mentions the reader.
         day = note.created.date()
-        parts = [] if place.day is None else [numbers.day(note.day)]
+        parts = [] if place.day is None else [write_day(note.day)]
         parts.append(f"by {'you' if note.is_mine else plain(note.owner)}")
-        parts.append(f"{numbers.day(day)}, {note.created:%H:%M} UTC")
+        parts.append(f"{write_day(day)}, {note.created:%H:%M} UTC")
         st.caption(" · ".join([*parts, "**mentions you**"] if note.is_for_me else parts), width="stretch")
         if note.is_mine or context.person.role == "admin":
             for name, icon, state in (("Edit", "edit", "edited"), ("Delete", "delete", "deleted")):

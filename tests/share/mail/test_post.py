@@ -28,6 +28,7 @@ from lib.share.mail.letter import FigureRow, FigureTable
 from lib.share.mail.post import Post
 from lib.views import BoardCell, Schedule, Subscription, ViewStore
 from lib.wire.errors import AccessError, BadRequest
+from lib.wire.text import write_day
 
 WEEK = {"start": str(LAST_DAY - timedelta(days=6)), "end": str(LAST_DAY)}
 DELIVERY = ("demo", "delivery")
@@ -497,7 +498,7 @@ def test_a_mail_of_a_board_is_of_the_readers_day(
     due = store.mails.add(None, schedule, board_id=board.id).due
     post.look(due)
     mail, day = mailbox.only(), (due - timedelta(hours=12)).date()  # 20:00 there is 03:00 or 04:00 UTC
-    assert mail["Subject"] == f"Evening: {numbers.day(day)}"
+    assert mail["Subject"] == f"Evening: {write_day(day)}"
     assert figure(mail, "Impressions").split(" ")[0] == str(119 - (last - day).days - 1)
     assert "America/Los_Angeles" in plain(mail)
 

@@ -11,7 +11,6 @@ import streamlit as st
 from lib.deals.buyer_counts import NOUNS
 from lib.deals.models import DemandDeal
 from lib.deals.negotiation import seat_number
-from lib.figures import numbers
 from lib.figures.deals import deal_report, field_text
 from lib.figures.numbers import Numbers
 from lib.figures.query import ask
@@ -29,6 +28,7 @@ from lib.ui.kit.problems import draw_problem
 from lib.ui.query import share
 from lib.views.share_links import SharedDeal
 from lib.wire.errors import TrancheError
+from lib.wire.text import write_day
 
 NEW, PROBLEM = "dossier_link_new", "dossier_link_problem"
 TITLE, LIFETIME, RECIPIENT = "dossier_title_{}", "dossier_lifetime_{}", "dossier_recipient_{}"
@@ -60,9 +60,9 @@ def draw_share(context: PageContext, deal: DemandDeal) -> None:
         lines = []
         for link in links:
             recipient = f", for {plain(link.recipient)}" if link.recipient else ""
-            at = link.opened and numbers.day(link.opened.astimezone(times.zone()).date())
+            at = link.opened and write_day(link.opened.astimezone(times.zone()).date())
             visit = f"opened last on {at}" if at else "never opened"
-            until = numbers.day(link.expires.date())
+            until = write_day(link.expires.date())
             note = ", **closed by wrong codes**" if link.is_closed else ""
             lines.append(f"- {plain(link.name)}{recipient}, until {until}, {visit}{note}")
         if lines:
@@ -96,7 +96,7 @@ def draw_counts(context: PageContext, deals_context: PageContext, deal: DemandDe
         st.markdown(plain(" ".join(rest)))
     if (step := both.step) in both.ours:
         # Both sides of the step to look at, by day.
-        names = tuple(numbers.day(day) for day in both.days)
+        names = tuple(write_day(day) for day in both.days)
         starts = tuple(datetime.combine(day, time()) for day in both.days)
         lines = [ChartLine("Ours", Series(names, starts, both.ours[step]))]
         if np.isfinite(both.their_figures(step)).any():

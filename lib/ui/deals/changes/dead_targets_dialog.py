@@ -26,6 +26,7 @@ from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, OpenRow, 
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import report_errors
 from lib.wire.errors import TrancheError
+from lib.wire.text import write_day
 
 OPEN = "dead_targets"
 MOMENT_SECONDS = 0.2
@@ -166,7 +167,7 @@ def _draw_search(context: PageContext, view: DeadView, days: int, field: DataFie
     has = "has" if len(result.packages) == 1 else "have"
     package_count = f"{count_label('package', len(result.packages))} that {has} not ended"
     exact = "Exact" if result.bids.is_exact else "From a sample"
-    last = f" Last days are looked for from {numbers.day(result.first)}." if result.first else ""
+    last = f" Last days are looked for from {write_day(result.first)}." if result.first else ""
     st.caption(
         plain(
             f"{numbers.title(field)} of each value, whatever else the package targets. "
@@ -245,7 +246,7 @@ def _draw_list(dead_rows: list[DeadRow], descriptions: Descriptions, ticks: bool
         if row.last is None:
             last = "none" if row.is_exact else "none in a sample"
         else:
-            last = numbers.day(row.last) + ("" if row.is_exact else " or later")
+            last = write_day(row.last) + ("" if row.is_exact else " or later")
         cells = tuple(map(ListCell, (row.name, row.kind.title, value, last)))
         rows.append(ListRow(row.key, cells, row.key in now.keys))
     page = Listing("Dead targets", COLUMNS, rows, len(dead_rows), ticks)

@@ -24,6 +24,7 @@ from lib.ui.kit import times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
+from lib.wire.text import write_day
 
 
 def draw(context: PageContext, key: Key) -> None:
@@ -92,7 +93,7 @@ def draw_evidence(
             ready = day_of(subject.at, slicer.timezone) + timedelta(days=Evidence.FEWEST_DAYS + 1)
             st.info(
                 f"There is evidence once the report has {Evidence.FEWEST_DAYS} complete days after the "
-                f"change, from {numbers.day(ready)} on.",
+                f"change, from {write_day(ready)} on.",
                 icon=":material/hourglass_empty:",
             )
             return

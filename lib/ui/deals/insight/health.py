@@ -22,7 +22,6 @@ from lib.deals.delivery import PERIODS, pacing
 from lib.deals.fields import DEALS
 from lib.deals.healths import NO_REPORT, HealthReport, HealthStore, Pair
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
-from lib.figures import numbers
 from lib.figures.caches import SessionCache
 from lib.figures.deals import deal_report
 from lib.figures.numbers import Numbers
@@ -39,6 +38,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.tables import with_figures
 from lib.wire.errors import TrancheError
+from lib.wire.text import write_day
 
 SECONDS = 300.0
 MOMENT_SECONDS = 0.2
@@ -255,9 +255,9 @@ class StoredHealths:
         if report.checked_at is None:
             return ""
         at = report.checked_at.astimezone(times.zone())
-        data = f" · report to {numbers.day(date.fromisoformat(report.last_day))}" if report.last_day else ""
+        data = f" · report to {write_day(date.fromisoformat(report.last_day))}" if report.last_day else ""
         late = " · not updated since" if datetime.now(UTC) - report.checked_at > OLD else ""
-        return f"Health as of {numbers.day(at.date())}, {at:%H:%M}{data}{late}"
+        return f"Health as of {write_day(at.date())}, {at:%H:%M}{data}{late}"
 
 
 def source(context: PageContext) -> StoredHealths | SessionHealth:
