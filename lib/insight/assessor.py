@@ -19,7 +19,6 @@ from lib.insight.goal import goal_deliveries
 from lib.insight.health import Funnels
 from lib.insight.investigation import Investigation
 from lib.insight.supply_path import unauthorized_shares
-from lib.reporting.answers import Audience
 from lib.slicers.roles import DEAL, PACKAGE, step_fields
 
 DAYS, UNAUTHORIZED_SHARE = PERIODS[0], 10.0
@@ -52,11 +51,11 @@ class Assessor:
 
     def assess(self, deals: Sequence[DemandDeal], context: DealContext) -> dict[int, DealHealth]:
         """The health of these deals by id. Raises why the report can't be read."""
-        funnels, days = self._funnels, self._days
+        (funnels, deliveries), days = self._totals, self._days
         healths = {deal.id or 0: health.health(deal, context, funnels) for deal in deals}
         if days is not None and funnels is not None and funnels.has_data and funnels.is_exact:
             healths |= dict(Investigation(days, deals, context, healths).healths())
-        deliveries, report, packages_of = self._deliveries, self.report, context.packages_of
+        report, packages_of = self.report, context.packages_of
         counts = {} if days is None or self.buyer_counts is None else self.buyer_counts.of_deals(deals)
         goals = {} if report is None or deliveries is None else goal_deliveries(report, deals, packages_of)
         for deal in deals:
@@ -124,24 +123,15 @@ class Assessor:
         return FunnelDays(self.report, fields, self.price_type)
 
     @cached_property
-    def _answers(self) -> dict[int, Audience]:
-        """All deals over each period, in days: the steps of their funnels, and what they delivered."""
+    def _totals(self) -> tuple[Funnels, Deliveries] | tuple[None, None]:
+        """The funnels of all deals, and what they delivered, by one question for each period; None if no
+        slicer has deals or a step."""
         if (days := self._days) is None:
-            return {}
+            return None, None
         fields = dict.fromkeys((*days.fields.values(), *delivery_fields(days.report.slicer).values()))
-        return {period: days.ask(period, tuple(fields), (DEAL,), ()) for period in PERIODS}
-
-    @cached_property
-    def _funnels(self) -> Funnels | None:
-        """The funnels of all deals; None if no slicer has deals or a step."""
-        if (days := self._days) is None:
-            return None
-        return health.funnels(self._answers[DAYS], days.fields, days.report.period(DAYS)[1])
-
-    @cached_property
-    def _deliveries(self) -> Deliveries | None:
-        """What all deals delivered; None if no slicer has deals or a step."""
-        return None if self._days is None else Deliveries(self._days.report, self._answers)
+        answers = {period: days.ask(period, tuple(fields), (DEAL,), ()) for period in PERIODS}
+        funnels = health.funnels(answers[DAYS], days.fields, days.report.period(DAYS)[1])
+        return funnels, Deliveries(days.report, answers)
 
 
 def _with_pace(deal_health: DealHealth) -> DealHealth:

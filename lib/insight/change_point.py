@@ -72,7 +72,12 @@ def falls(counts: Numbers, bases: Numbers, tests: int = 1) -> list[Fall | None]:
         if rates is None or _is_drift(series[row], start):
             claims.append(None)
             continue
-        chance = tests * _chance(float(best.statistic[row]), float(best.persistence[row]), series.shape[1])
+        # How often a series without a change that looks as persistent reaches the statistic.
+        persistences, statistics = _simulate(series.shape[1])
+        nearest = np.searchsorted(persistences, float(best.persistence[row])) - NEAREST // 2
+        first = int(np.clip(nearest, 0, len(persistences) - NEAREST))
+        beyond = int((statistics[first : first + NEAREST] >= best.statistic[row]).sum())
+        chance = tests * ((1 + beyond) / (1 + NEAREST))
         claims.append(Fall(start, *rates, chance) if chance <= FALSE_CLAIMS else None)
     return claims
 
@@ -187,16 +192,12 @@ def _search(series: Numbers) -> _Maxima:
             statistic = np.where(is_usable, -after / error, -np.inf)
         is_better = statistic > best.statistic
         best.statistic[is_better], best.start[is_better] = statistic[is_better], start
-        best.persistence[is_better] = _persistence(squares[is_better])
+        # The lag-one correlation of each row, corrected for its bias (Marriott and Pope 1954).
+        rest = squares[is_better]
+        whole = np.maximum((rest**2).sum(axis=1), 1e-300)
+        correlation = (rest[:, 1:] * rest[:, :-1]).sum(axis=1) / whole
+        best.persistence[is_better] = np.clip(correlation + (1 + 4 * correlation) / rest.shape[1], -1.0, 1.0)
     return best
-
-
-def _persistence(rest: Numbers) -> Numbers:
-    """The lag-one correlation of each row, corrected for its bias (Marriott and Pope 1954)."""
-    whole = np.maximum((rest**2).sum(axis=1), 1e-300)
-    correlation = (rest[:, 1:] * rest[:, :-1]).sum(axis=1) / whole
-    estimate: Numbers = np.clip(correlation + (1 + 4 * correlation) / rest.shape[1], -1.0, 1.0)
-    return estimate
 
 
 def _is_drift(series: Numbers, start: int) -> bool:
@@ -225,13 +226,3 @@ def _simulate(days: int) -> tuple[Numbers, Numbers]:
         persistences.append(best.persistence)
     order = np.argsort(np.concatenate(persistences), kind="stable")
     return np.concatenate(persistences)[order], np.concatenate(statistics)[order]
-
-
-def _chance(statistic: float, persistence: float, days: int) -> float:
-    """How often a series without a change that looks as persistent reaches the statistic."""
-    persistences, statistics = _simulate(days)
-    first = int(
-        np.clip(np.searchsorted(persistences, persistence) - NEAREST // 2, 0, len(persistences) - NEAREST)
-    )
-    beyond = int((statistics[first : first + NEAREST] >= statistic).sum())
-    return (1 + beyond) / (1 + NEAREST)

@@ -120,16 +120,15 @@ def _trial(element: Element, whole: Translation, rest: Translation, slicer: Slic
     if field is None or rest.left_out != whole.left_out:
         return None
     match = NOT_EQUALS if element.is_excluded else EQUALS
-    side, rest_side = (_side(query.filters, field.name, match) for query in (whole, rest))
+    side, rest_side = (
+        next((each for each in query.filters if each.name == field.name and each.match == match), None)
+        for query in (whole, rest)
+    )
     if side is None:
         return None
     if rest_side is None or element.is_excluded:
         return Trial(element, (*rest.filters, _negate(side)), True)
     return Trial(element, (*whole.filters, _negate(rest_side)), False)
-
-
-def _side(filters: Sequence[Filter], name: str, match: str) -> Filter | None:
-    return next((filter_ for filter_ in filters if filter_.name == name and filter_.match == match), None)
 
 
 def _negate(filter_: Filter) -> Filter:

@@ -115,11 +115,13 @@ class DeadSearch:
         dead, unproven = (missing, []) if bids.is_exact else ([], missing)
         titles = (scope.slicer.key_field(name).description or name for name in sorted(bids.empty))
         empty = [f"{title}: the report has no values for it in these days." for title in titles]
+        last_queries = [] if scope.before is None else dead_targets.last_questions(scope.before, dead)
+        last_answers = self._answers(last_queries)
         return DeadResult(
             packages,
             is_whole,
             bids,
-            tuple(self._with_last_days(dead)),
+            tuple(dead_targets.last_days(dead, last_queries, last_answers, scope.field)),
             tuple(unproven),
             (*gaps, *(empty if bids.has_data else ())),
             None if scope.before is None else date.fromisoformat(scope.before.start_date),
@@ -136,11 +138,6 @@ class DeadSearch:
                 count += 1
                 if count > MOST:
                     return
-
-    def _with_last_days(self, dead: list[IncludedTarget]) -> list[DeadTarget]:
-        before = self._scope.before
-        queries = [] if before is None else dead_targets.last_questions(before, dead)
-        return dead_targets.last_days(dead, queries, self._answers(queries), self._scope.field)
 
     def _answers(self, queries: list[AudienceQuery]) -> list[Audience]:
         if not queries:

@@ -79,7 +79,11 @@ def checks(packages: Iterable[SupplyPackage], slicer: Slicer, lists: Lists) -> C
     targets: list[IncludedTarget] = []
     gaps: dict[str, None] = {}
     for kind, target, ids in packages_of.values():
-        field, values = key_field(kind, slicer), _values(kind, target, lists)
+        field = key_field(kind, slicer)
+        names: Iterable[str] = (kind.value(target),)
+        if isinstance(target, ListTarget):
+            names = lists.get((kind.name, target.id), ())
+        values = tuple(dict.fromkeys(names))
         if field is None:
             gaps[f"{kind.title}: this slicer has no key field for it."] = None
         elif not values:
@@ -153,12 +157,6 @@ def last_days(
         bid_days = (last.get((target.field, value)) for value in target.values)
         result.append(DeadTarget(target, max(filter(None, bid_days), default=None), is_exact))
     return result
-
-
-def _values(kind: TargetingKind, target: Target, lists: Lists) -> tuple[str, ...]:
-    if isinstance(target, ListTarget):
-        return tuple(dict.fromkeys(lists.get((kind.name, target.id), ())))
-    return (kind.value(target),)
 
 
 def _by_field(targets: Iterable[IncludedTarget]) -> dict[str, list[str]]:

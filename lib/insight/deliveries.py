@@ -9,7 +9,6 @@ from lib.deals.models import DemandDeal, SupplyPackage
 from lib.insight.deal_report import DealReport
 from lib.insight.goal import booking_of
 from lib.reporting.answers import Audience
-from lib.slicers.dates import Days
 from lib.slicers.models import Slicer
 from lib.slicers.roles import BIDS, DEAL, IMPRESSIONS, SPEND, WIN_CPM, WINS, field_of
 from lib.wire.currencies import CODES
@@ -65,8 +64,15 @@ class Deliveries:
             if deal.units is not None
             else (deal.budget if self._report.has_currency_of(deal) else None, measures.get("spend"))
         )
-        part = _booked_part(packages, self._report.period(days), self._report.slicer.timezone)
-        return 100 * so_far / (float(goal) * part) if goal and so_far is not None and part else None
+        if not goal or so_far is None or (booking := booking_of(packages)) is None:
+            return None
+        # Which part of the booking lies in these days.
+        (start, end), period = booking, self._report.period(days)
+        zone = timezone(timedelta(hours=self._report.slicer.timezone))
+        first = datetime.combine(period[0], time(), zone)
+        until = datetime.combine(period[1] + timedelta(days=1), time(), zone)
+        within = min(end, until) - max(start, first)
+        return 100 * so_far / (float(goal) * (within / (end - start))) if within > timedelta(0) else None
 
 
 def _measures(answer: Audience, fields: Mapping[str, str], report: DealReport) -> dict[str, Measures]:
@@ -91,14 +97,3 @@ def _measures(answer: Audience, fields: Mapping[str, str], report: DealReport) -
         str(deal): {role: values[row] for role, values in columns.items() if values[row] == values[row]}
         for row, deal in enumerate(answer.names[DEAL])
     }
-
-
-def _booked_part(packages: Sequence[SupplyPackage], days: Days, hours: int) -> float | None:
-    """Which part of the booking lies in these days; None without a start and an end."""
-    if (booking := booking_of(packages)) is None:
-        return None
-    (start, end), zone = booking, timezone(timedelta(hours=hours))
-    first = datetime.combine(days[0], time(), zone)
-    until = datetime.combine(days[1] + timedelta(days=1), time(), zone)
-    within = min(end, until) - max(start, first)
-    return within / (end - start) if within > timedelta(0) else None

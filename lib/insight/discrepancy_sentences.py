@@ -67,7 +67,14 @@ def sentences(
         return [
             f"There {'is' if few == 1 else 'are'} {what}: from {SHORTEST_SPAN} on, both sides are compared."
         ]
-    return [*_conclusion(comparison, reader, tolerance, late), *_shift(comparison, reader)]
+    written = [*_conclusion(comparison, reader, tolerance, late)]
+    if comparison.shift:
+        way = "later" if comparison.shift > 0 else "earlier"
+        written.append(
+            f"{reader.own.capitalize()} days fit ours one day {way} much better, and are compared so: they "
+            "may be named by another rule, or begin in another time zone."
+        )
+    return written
 
 
 def _conclusion(
@@ -75,8 +82,9 @@ def _conclusion(
 ) -> Iterator[str]:
     main, share = comparison.main, f"within {100 * tolerance:.3g} %"
     if main is None:
-        totals = ", ".join(f"{NOUNS[step]} {_percent(ratio)}" for step, ratio in comparison.ratios.items())
-        yield f"Both sides agree {share}; {reader.own} side in the sum: {totals}."
+        totals = [f"{NOUNS[step]} {100 * (ratio - 1):+.1f} %" for step, ratio in comparison.ratios.items()]
+        text = ", ".join(totals).replace("-", "−")
+        yield f"Both sides agree {share}; {reader.own} side in the sum: {text}."
         return
     yield _gap(main, comparison, reader)
     others = [gap for gap in comparison.gaps if gap is not main]
@@ -115,20 +123,6 @@ def _how_many(gap: Gap) -> str:
         return "more"
     less = "more" if gap.ratio > 1 else "less" if gap.step == "spend" else "fewer"
     return f"{abs(100 * (gap.ratio - 1)):.0f} % {less}"
-
-
-def _shift(comparison: CountComparison, reader: Addressee) -> Iterator[str]:
-    if comparison.shift:
-        way = "later" if comparison.shift > 0 else "earlier"
-        own = reader.own.capitalize()
-        yield (
-            f"{own} days fit ours one day {way} much better, and are compared so: they may be named by "
-            "another rule, or begin in another time zone."
-        )
-
-
-def _percent(ratio: float) -> str:
-    return f"{100 * (ratio - 1):+.1f} %".replace("-", "−")
 
 
 def _ending(steps: Sequence[str]) -> str:

@@ -82,7 +82,13 @@ def dossier(report: DealReport, deal: DemandDeal, buyer_counts: EnteredCounts, t
     fields = step_fields(report.slicer)
     first = report.period(DAYS)[0]
     days = tuple(first + timedelta(days=offset) for offset in range(DAYS))
-    ours, theirs = _ours(report, deal, fields), _theirs(days, buyer_counts)
+    ours = _ours(report, deal, fields)
+    entered = {
+        # As a float64, None is NaN.
+        step: np.array([getattr(buyer_counts.days.get(day), step, None) for day in days], np.float64)
+        for step in STEPS
+    }
+    theirs = {step: values for step, values in entered.items() if np.isfinite(values).any()}
     figures = (*ours.values(), *theirs.values())
     has_count = np.any([np.zeros(DAYS, bool), *(counts > 0 for counts in figures)], axis=0)
     if not has_count.any() and deal.created_at is not None:
@@ -117,13 +123,3 @@ def _ours(report: DealReport, deal: DemandDeal, fields: Mapping[str, DataField])
         filters += (Filter(name=report.slicer.seat_field, value=(str(seat),), match="equals"),)
     own = funnel.series(None, filters).get("")
     return own if own is not None else {step: 0 * counts for step, counts in funnel.whole.items()}
-
-
-def _theirs(days: tuple[date, ...], buyer_counts: EnteredCounts) -> Counts:
-    """The buyer's figures on these days, for the steps of which they have any."""
-    figures = {
-        # As a float64, None is NaN.
-        step: np.array([getattr(buyer_counts.days.get(day), step, None) for day in days], np.float64)
-        for step in STEPS
-    }
-    return {step: values for step, values in figures.items() if np.isfinite(values).any()}

@@ -296,7 +296,14 @@ def difference(
     if len(pairs) < FEWEST_DAYS:
         return None
     placebos = _placebos(series, span, around, change_days)
-    usual = noise.spread(placebos, _weights(around), noise.persistence(series))
+    # What each day counts in the difference, from the first before to the last after.
+    signs = {
+        day: sign / len(around.pairs())
+        for pair in around.pairs()
+        for day, sign in zip(pair, (-1, 1), strict=True)
+    }
+    weights = [signs.get(day, 0.0) for day in _days((around.before[0], around.after[1]))]
+    usual = noise.spread(placebos, weights, noise.persistence(series))
     if usual is None:
         return None
     mean = math.fsum(pairs) / len(pairs)
@@ -329,13 +336,6 @@ def _placebos(
         if len(pairs) >= FEWEST_DAYS and not has_change[start : start + reach].any():
             means[start] = pairs.mean()
     return means
-
-
-def _weights(around: EvidenceDays) -> list[float]:
-    """What each day counts in the difference, from the first before to the last after."""
-    pairs = around.pairs()
-    signs = {day: sign / len(pairs) for pair in pairs for day, sign in zip(pair, (-1, 1), strict=True)}
-    return [signs.get(day, 0.0) for day in _days((around.before[0], around.after[1]))]
 
 
 def _logarithm(day: date, own: Daily, others: Daily | None) -> float:

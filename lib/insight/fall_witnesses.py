@@ -14,7 +14,7 @@ from lib.insight.change_point import LARGEST_REST, Numbers
 from lib.insight.changes import FieldChange, Removal
 from lib.insight.deal_report import DealReport, Entity
 from lib.insight.diagnosis import Break, CauseCandidate, OtherDeals
-from lib.insight.funnel_days import FunnelDays, Series, Steps
+from lib.insight.funnel_days import FunnelDays, Steps
 from lib.insight.win_prices import WinFields
 from lib.slicers.roles import BID_PRICE, BIDS, field_of
 from lib.wire.filters import Filter
@@ -120,8 +120,11 @@ class FallWitnesses:
             others["site"] = site
         has_package_change = any(not candidate.change.is_of_deal for candidate in candidates)
         for name in ("seat", "dsp") if has_package_change else ():
-            if name in others and others[name].fell:
-                others[name] = replace(others[name], outside=self._fell_outside(groups[name][0]))
+            if name in others and others[name].fell and self.packages:
+                filters = (*self._report.only(groups[name][0]), self._report.without(*self.packages))
+                group = self.days.series(None, filters).get("")
+                fell = group is not None and self._other_deals(group).fell
+                others[name] = replace(others[name], outside=fell)
         return {name: group for name, group in others.items() if np.isfinite(group.rest)}
 
     def _other_deals(self, steps: Steps, outside: Numbers | None = None, name: str = "") -> OtherDeals:
@@ -141,22 +144,20 @@ class FallWitnesses:
             after / before, change_point.fell_near(counts, bases, self.its_break.fall), name=name
         )
 
-    def _fell_outside(self, members: Sequence[Entity]) -> bool | None:
-        """Whether a seat's or DSP's deals fell outside the deal's packages too; None where that is not
-        known."""
-        if not self.packages:
-            return None
-        group = self.days.series(
-            None, (*self._report.only(members), self._report.without(*self.packages))
-        ).get("")
-        return group is not None and self._other_deals(group).fell
-
     def _site(self) -> OtherDeals | None:
         """Other deals on the site (or app) that makes up the fall, if one does and the rest did not fall."""
+        start, rest = self.its_break.fall.start, self.days.whole[self._step] - self.own[self._step]
         for field in supply_path.split_fields(self._report.slicer).values():
             sites = self.days.series(field, self._report.only([self.deal]))
             sites.pop("", None)
-            expected, counts = self._expected(sites)
+            # Of each site, what the step would have been since the break by the rate before, and what it was.
+            rows = []
+            for steps in sites.values():
+                figures, bases = steps[self._step], steps[self._base] if self._base else rest
+                before, _ = change_point.around(figures, bases, start)
+                rate = before if np.isfinite(before) else 0.0
+                rows.append((rate * np.nansum(bases[start:]), np.nansum(figures[start:])))
+            expected, counts = np.array(rows).reshape(-1, 2).T
             missing = expected - counts
             if not len(missing) or missing.max() < diagnosis.MOST_OF * missing.sum():
                 continue
@@ -170,15 +171,3 @@ class FallWitnesses:
             group = self.days.series(None, filters).get("")
             return None if group is None else self._other_deals(group, name=name)
         return None
-
-    def _expected(self, sites: Series) -> tuple[Numbers, Numbers]:
-        """Of each site, what the step would have been since the break by the rate before, and what it was."""
-        start, rest = self.its_break.fall.start, self.days.whole[self._step] - self.own[self._step]
-        rows = []
-        for steps in sites.values():
-            counts, bases = steps[self._step], steps[self._base] if self._base else rest
-            before, _ = change_point.around(counts, bases, start)
-            rate = before if np.isfinite(before) else 0.0
-            rows.append((rate * np.nansum(bases[start:]), np.nansum(counts[start:])))
-        expected, counts = np.array(rows).reshape(-1, 2).T
-        return expected, counts

@@ -34,6 +34,7 @@ SUPPLY_CAUSES = ("", "targeting", "list", "links")
 """The causes that a change of a price, or of what is offered, can repair."""
 
 
+MOST_LEFT = 0.85  # of a step per day, as a part of the days before, that counts as less
 MOST_LOOKED_INTO = 250  # broken deals of a batch whose sites, changes and prices are asked for
 
 
@@ -127,7 +128,14 @@ class Investigation:
             claims = change_point.falls(own, bases, len(self._steps))
             for deal, counts, fall in zip(deals, own, claims, strict=True):
                 earlier = breaks.get(deal.id or 0)
-                if fall is None or not _has_less(counts, fall.start):
+                if fall is None:
+                    continue
+                # A rate can fall because more is offered: there must be less per day than before too.
+                before, after = (
+                    np.nansum(part) / max(int(np.isfinite(part).sum()), 1)
+                    for part in (counts[change_point.weeks_before(fall.start)], counts[fall.start :])
+                )
+                if not after <= MOST_LEFT * before:
                     continue
                 if earlier is None or fall.rest < earlier.fall.rest:
                     day = self.days.first_day + timedelta(days=fall.start)
@@ -188,37 +196,44 @@ class _Case:
         witnesses = self._witnesses()
         cause = diagnosis.cause(self._break, witnesses, self._is_fixed)
         is_ended = self._health.state == "idle"
-        if not is_ended and (repair_health := self._health_by_repair(cause)) is not None:
-            return repair_health
+        repair = None if is_ended else self._repair(cause)
+        if repair is not None:
+            fall = () if self._break is None else (diagnosis.fall_sentence(self._break),)
+            if (self._last_day - repair.day).days < JUDGED_AFTER:
+                title = changes.repair_title(repair, self._changes or ())
+                return replace(
+                    self._health, state="unknown", words=title, findings=fall, repaired_at=repair.at
+                )
+            if self._break is not None and not self._rest_since(repair, self._break) <= LARGEST_REST:
+                findings = (*fall, self._after_repair(repair))
+                return replace(self._health, state="healthy", words="Delivers", findings=findings)
         if self._is_looked_into:
             witnesses = self._with_prices(witnesses, cause)
         price = self._deal.price if self._report.has_currency_of(self._deal) else None
         result = diagnosis.diagnosis(self._break, witnesses, price, self._is_fixed)
         if is_ended:
             return replace(self._health, findings=(*self._health.findings, *result.findings))
-        repair = self._repair(cause)
         change = diagnosis.carrying_change(self._break, witnesses, self._is_fixed)
         title, advice, findings = result.title, result.advice, result.findings
         if repair is not None:
             findings = (self._after_repair(repair), *findings)
-            if change is not None and self._is_undone(change, repair):
-                title, advice = "Repaired, still down", ""
+            is_same = change is not None and (repair.entity, repair.field) == (change.entity, change.field)
+            if change is not None and is_same:
+                # Undone is a change of which the repair left nothing.
+                remaining = replace(change, after=repair.after)
+                if not remaining.can_lower(self._step, not self._base, self._is_fixed):
+                    title, advice = "Repaired, still down", ""
         # A step that is missing is the title unless a cause is known.
         if not title or (not result.cause and self._health.state == "attention"):
             title = self._health.words
         return replace(self._health, state="attention", words=title, findings=findings, advice=advice)
 
-    def _is_undone(self, change: FieldChange, repair: FieldChange) -> bool:
-        """Whether a repair left nothing of the change that was the cause."""
-        remaining = replace(change, after=repair.after)
-        is_same = (repair.entity, repair.field) == (change.entity, change.field)
-        return is_same and not remaining.can_lower(self._step, not self._base, self._is_fixed)
-
     def _witnesses(self) -> Witnesses:
         """What is known without asking for prices."""
         start = self._break.fall.start if self._break else 0
+        # As a part of the step before, before and after; 0 where there is nothing of it.
         losses = tuple(
-            Losses(reason, *_parts(counts, self._own[self._base], start))
+            Losses(reason, *np.nan_to_num(change_point.around(counts, self._own[self._base], start)).tolist())
             for reason, counts in self._losses.items()
             if reason and self._base
         )
@@ -254,20 +269,6 @@ class _Case:
                 ]
         histories = ((entity, history(entity.kind, entity.id)) for entity in dict.fromkeys(entities))
         return changes.changes(histories, self._report.slicer.timezone)
-
-    def _health_by_repair(self, cause: str) -> DealHealth | None:
-        """The health where a repair is not judged yet, or has helped."""
-        if (repair := self._repair(cause)) is None:
-            return None
-        fall = () if self._break is None else (diagnosis.fall_sentence(self._break),)
-        title = changes.repair_title(repair, self._changes or ())
-        if (self._last_day - repair.day).days < JUDGED_AFTER:
-            return replace(self._health, state="unknown", words=title, findings=fall, repaired_at=repair.at)
-        if self._break is None or self._rest_since(repair, self._break) <= LARGEST_REST:
-            return None
-        return replace(
-            self._health, state="healthy", words="Delivers", findings=(*fall, self._after_repair(repair))
-        )
 
     def _repair(self, cause: str) -> FieldChange | None:
         """The last change that may have repaired a deal with such a cause."""
@@ -323,19 +324,3 @@ class _Case:
         return win_prices.win_prices(
             self._report.ask(seat_prices.price_query(self._report, PRICE_DAYS, fields, filters)), fields
         )
-
-
-MOST_LEFT = 0.85  # of a step per day, as a part of the days before, that counts as less
-
-
-def _has_less(counts: Numbers, start: int) -> bool:
-    """Whether there is less of it per day than before: a rate can fall because more is offered."""
-    before, after = counts[change_point.weeks_before(start)], counts[start:]
-    means = [np.nansum(part) / max(int(np.isfinite(part).sum()), 1) for part in (before, after)]
-    return bool(means[1] <= MOST_LEFT * means[0])
-
-
-def _parts(losses: Numbers, base: Numbers, start: int) -> tuple[float, float]:
-    """What was lost as a part of the step before, before and after; 0 where there is nothing of it."""
-    before, after = change_point.around(losses, base, start)
-    return (before if before == before else 0.0), (after if after == after else 0.0)

@@ -4,7 +4,6 @@ What a package has are the entries of the lists that it targets, and the sites a
 report. A record with an app is the app's, whatever site it names too.
 """
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from lib.deals.delivery import PERIODS
@@ -79,7 +78,10 @@ def supply_path(
     the bids."""
     bids_of: dict[Entry, float] = dict.fromkeys(entries, 0.0)
     if answer is not None:
-        for entry, bids in _bids(answer, split_fields(slicer), field):
+        columns = {is_app: [*map(str, answer.names[name])] for is_app, name in split_fields(slicer).items()}
+        for row, value in enumerate(answer.values[field]):
+            is_app = True in columns and bool(columns[True][row] or False not in columns)
+            entry, bids = (columns[is_app][row], is_app), float(value) if value == value else 0.0
             if bids > 0 or entry in bids_of:
                 bids_of[entry] = bids_of.get(entry, 0.0) + bids
     rows = [InventoryRow(*entry, index.state(*entry), bids) for entry, bids in bids_of.items()]
@@ -139,11 +141,3 @@ def unauthorized_shares(
     if any(answer.is_sampled for answer in answers):
         return None
     return {value: 100 * count / whole[value] for value, count in wrong_bids.items() if count}
-
-
-def _bids(answer: Audience, fields: Mapping[bool, str], field: str) -> Iterator[tuple[Entry, float]]:
-    """The bids of each site or app."""
-    columns = {is_app: [*map(str, answer.names[name])] for is_app, name in fields.items()}
-    for row, bids in enumerate(answer.values[field]):
-        is_app = True in columns and bool(columns[True][row] or False not in columns)
-        yield (columns[is_app][row], is_app), float(bids) if bids == bids else 0.0

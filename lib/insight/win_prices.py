@@ -173,14 +173,12 @@ def win_scales(report: DealReport, seats: Sequence[Seat]) -> WinScales:
             rows = np.broadcast_to(rows, ids.shape)
             if rows.any():
                 low, _, high = quartiles(cpm[rows], wins[rows])
-                scales[number, medium] = _scale(low, high, number, medium)
+                who = "this seat" if number else "all seats"
+                what = f"of what {who} won{f' in {medium}' if medium else ''}"
+                low_price, high_price = (
+                    Decimal(str(round(figure, 2 if figure >= SMALLEST else 6))) for figure in (low, high)
+                )
+                scales[number, medium] = PriceScale(
+                    low_price, high_price, f"the lower quartile {what}", f"the upper quartile {what}"
+                )
     return WinScales(scales)
-
-
-def _scale(low: float, high: float, seat: str, medium: str) -> PriceScale:
-    who = "this seat" if seat else "all seats"
-    what = f"of what {who} won{f' in {medium}' if medium else ''}"
-    low_price, high_price = (
-        Decimal(str(round(figure, 2 if figure >= SMALLEST else 6))) for figure in (low, high)
-    )
-    return PriceScale(low_price, high_price, f"the lower quartile {what}", f"the upper quartile {what}")

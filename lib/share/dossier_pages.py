@@ -1,16 +1,15 @@
 """The pages of share links to a deal: its dossier, and the forms that take the buyer's answer and counts."""
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from lib.deals.models import GUARANTEED, AppList, DemandDeal, DomainList, SupplyPackage
-from lib.deals.negotiation import OfferTerms, Round, seat_number
+from lib.deals.negotiation import OfferTerms, seat_number
 from lib.figures import numbers
 from lib.figures.context import RequestContext
 from lib.figures.deals import buyer_terms, deal_report, field_text, negotiation_text
-from lib.insight import Dossier
 from lib.people import Person
 from lib.reporting.models import InfoQuery
 from lib.serving import connect
@@ -21,7 +20,6 @@ from lib.share.documents.answer_form import BuyerReply
 from lib.share.documents.count_form import EnteredForm, counts_form, read_counts
 from lib.share.mail.outbox import tell
 from lib.share.snapshot import page as html_page
-from lib.slicers.models import Slicer
 from lib.views import ShareLink
 from lib.views.share_links import SharedDeal
 from lib.wire.deadline import Deadline
@@ -113,8 +111,11 @@ class DossierPages:
         info = clients.reporting.info(InfoQuery(project_name=link.project, slicer_name=link.slicer))
         context = RequestContext(owner, link.project, link.slicer, info, clients)
         ids = [package.id for package in deal.supply_deals if package.id is not None]
-        packages = [*context.clients.deals.get_many(SupplyPackage, ids[:MOST_PACKAGES]).values()]
-        lists = [*_lists(context, packages)]
+        packages = [*clients.deals.get_many(SupplyPackage, ids[:MOST_PACKAGES]).values()]
+        lists: list[DomainList | AppList] = []
+        for model, name in ((DomainList, "domain_list_targetings"), (AppList, "app_list_targetings")):
+            list_ids = {target.id for package in packages for target in getattr(package, name)}
+            lists += clients.deals.get_many(model, sorted(list_ids)[:MOST_PACKAGES]).values()
         rows = dossier.terms(
             deal,
             [(package, buyer_terms.describe_targeting(context, package, lists)) for package in packages],
@@ -143,20 +144,18 @@ class DossierPages:
             return ""
         self._audit.note("buyer answered", f"share link {link.id}", owner.username, f"deal {page.deal.id}")
         sentence = negotiation_text.sentence(negotiation, field_text.prices_of(page.context), is_buyer=False)
-        self._mail(owner, page.deal, sentence, answer)
-        return ""
-
-    def _mail(self, owner: Person, deal: DemandDeal, sentence: str, answer: Round) -> None:
-        """Tell the owner of the link; the answer is stored whether or not that works."""
+        # The answer is stored whether or not its mail to the owner of the link works.
+        deal = page.deal
         subject = f"{deal.name or f'Deal {deal.id}'}: the buyer answered"
         parts = [f"{answer.who}: {sentence}", *([f"“{answer.word}”"] if answer.word else [])]
-        link = "Open the deal", f"deals?open=demand_deals-{deal.id}"
+        button = "Open the deal", f"deals?open=demand_deals-{deal.id}"
         try:
             engine = connect.installation(self._settings).access.store.engine
             about = SharedDeal(deal.id or 0, seat_number(deal))
-            tell(engine, self._settings, owner, subject, *parts, link=link, about=about)
+            tell(engine, self._settings, owner, subject, *parts, link=button, about=about)
         except TrancheError as error:
             log.warning("The answer about deal %s could not be mailed: %s", deal.id, error.reason)
+        return ""
 
     def _html(self, page: DealPage, form: EnteredForm | None = None, reply: BuyerReply | None = None) -> str:
         context, deal, money = page.context, page.deal, field_text.prices_of(page.context)
@@ -167,24 +166,12 @@ class DossierPages:
         goal = asking.goals([deal], lambda _: page.packages).get(deal.id or 0)
         facts = [*page.terms, *status, *([] if goal is None else dossier.goal_facts(goal))]
         snapshot = dossier.snapshot(page.link.name, facts, both, context.slicer, datetime.now(UTC))
-        about = _about(context.slicer, context.clients.currency, both)
+        currency = context.clients.currency or "the currency of the price"
+        zone = field_text.offset(60 * context.slicer.timezone)
+        about = [f"By day in {zone}, as ours; spend in {currency}. {BOTH_SEE}"]
+        if buyer_counts.at is not None:
+            at = numbers.moment(buyer_counts.at)
+            about.append(f"Stored: {count_of(len(buyer_counts.days), 'day')}, the last at {at}.")
         negotiation = replace(context.clients.negotiations.of(deal, page.offer), page=page.terms)
         answer = answer_form.section(negotiation, money, deal.deal_type == GUARANTEED, reply)
         return html_page.html(snapshot, counts_form(buyer_counts.days, both.days[-1], about, form), answer)
-
-
-def _lists(context: RequestContext, packages: Iterable[SupplyPackage]) -> Iterator[DomainList | AppList]:
-    """The lists in the targeting of these packages."""
-    many = [*packages]
-    for model, name in ((DomainList, "domain_list_targetings"), (AppList, "app_list_targetings")):
-        ids = {target.id for package in many for target in getattr(package, name)}
-        yield from context.clients.deals.get_many(model, sorted(ids)[:MOST_PACKAGES]).values()
-
-
-def _about(slicer: Slicer, currency: str, both: Dossier) -> Iterator[str]:
-    """What the form has to say, and what is stored."""
-    money = currency or "the currency of the price"
-    yield f"By day in {field_text.offset(60 * slicer.timezone)}, as ours; spend in {money}. {BOTH_SEE}"
-    if both.buyer_counts.at is not None:
-        at = numbers.moment(both.buyer_counts.at)
-        yield f"Stored: {count_of(len(both.buyer_counts.days), 'day')}, the last at {at}."

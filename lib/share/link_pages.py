@@ -60,7 +60,11 @@ class LinkPages:
         if self._needs_code(link, visit):
             return self._ask_for_code(link)
         try:
-            html = self._content(link, owner)
+            if link.deal is not None:
+                html = self._dossiers.html(link, owner)
+            else:
+                version = " ".join(self._reports.version(*pair) for pair in self._slicers(link, owner))
+                html = self._cache.get((owner, link.id, version), partial(self._figures, link, owner))
         except Refused:  # the desk's own credentials at a remote service, not the owner's rights
             raise
         except AccessError:  # the owner's grant opens nothing any more: a field that its filters need is gone
@@ -99,10 +103,15 @@ class LinkPages:
     def _take_code(self, link: ShareLink, owner: Person, fields: Fields) -> SharedPage:
         """Mail a code, or begin a visit with the one that was entered."""
         if fields.get("do") == "send":
+            if not self._settings.mail.smtp_host or link.recipient is None:
+                return self._ask_for_code(link, NO_MAIL)
+            subject, duration = f"Code for {link.name}", f"It opens “{link.name}” for a quarter of an hour."
             try:
-                return self._ask_for_code(link, CODE_SENT if self._mail_code(link, owner) else NO_MAIL)
+                parts = (f"Your code: {self._codes.make(link)}", duration, UNEXPECTED)
+                is_sent = send(self._engine, self._settings, owner, link.recipient, subject, *parts)
             except BadRequest as error:
                 return self._ask_for_code(link, f"{error.reason}.", UNPROCESSABLE)
+            return self._ask_for_code(link, CODE_SENT if is_sent else NO_MAIL)
         code = fields.get("code", "")
         entry = self._codes.enter(link, code if isinstance(code, str) else "")
         if entry.closes_link:
@@ -119,25 +128,10 @@ class LinkPages:
             return self._ask_for_code(link, f"{WRONG_CODE}.", UNPROCESSABLE)
         return SharedPage("", page.policy(link.origins), SEE_OTHER, entry.key)
 
-    def _mail_code(self, link: ShareLink, owner: Person) -> bool:
-        """Mail a new code to the link's address; whether the desk has a mail server."""
-        if not self._settings.mail.smtp_host or link.recipient is None:
-            return False
-        code = self._codes.make(link)
-        parts = (f"Your code: {code}", f"It opens “{link.name}” for a quarter of an hour.", UNEXPECTED)
-        return send(self._engine, self._settings, owner, link.recipient, f"Code for {link.name}", *parts)
-
     def _ask_for_code(self, link: ShareLink, note: str = "", status: int = 200) -> SharedPage:
         """The page with the form of the code; it names neither the address nor what it opens."""
         html = page.html(Snapshot("This page needs a code", (), ""), code=Code(note))
         return SharedPage(html, page.policy(link.origins, has_form=True), status)
-
-    def _content(self, link: ShareLink, owner: Person) -> str | None:
-        """What the link shows in its owner's name; None where they may not see the deal."""
-        if link.deal is not None:
-            return self._dossiers.html(link, owner)
-        version = " ".join(self._reports.version(*pair) for pair in self._slicers(link, owner))
-        return self._cache.get((owner, link.id, version), partial(self._figures, link, owner))
 
     def _figures(self, link: ShareLink, owner: Person) -> str:
         """The figures of a view or board."""
@@ -150,9 +144,15 @@ class LinkPages:
         """The link of this key; and its owner, with no more rights than the link has, if it is open."""
         is_on, service = self._settings.share_links, self._settings.remote.base_url
         link = find_link(self._engine, service, number, secret) if is_on else None
-        owner = None if link is None else self._owner(link)
+        if link is None:
+            return None, None
+        # Who made the link, as they are now; nobody if they may not share it any more.
+        person = self._installation.people.still(link.owner, link.created)
+        owner = None if person is None or not person.may_share else link.reader(person)
+        if owner is None or not self._slicers(link, owner):
+            return link, None
         # Without a code, the page itself looks at the deal: one that is not open asks for none either.
-        if link is None or owner is None or link.deal is None or link.recipient is None:
+        if link.deal is None or link.recipient is None:
             return link, owner
         return link, owner if self._dossiers.is_open(link, owner) else None
 
@@ -175,12 +175,6 @@ class LinkPages:
     @cached_property
     def _dead_link(self) -> SharedPage:
         return SharedPage(page.error("This link does not work", DEAD_LINK_HELP), page.policy(()), 404)
-
-    def _owner(self, link: ShareLink) -> Person | None:
-        """Who made the link, as they are now, within its rights; None if they may not share it any more."""
-        person = self._installation.people.still(link.owner, link.created)
-        reader = None if person is None or not person.may_share else link.reader(person)
-        return reader if reader is not None and self._slicers(link, reader) else None
 
     def _slicers(self, link: ShareLink, owner: Person) -> list[tuple[str, str]]:
         """The slicers that a link shows, one or those of its board, as far as its owner sees them."""

@@ -20,19 +20,13 @@ def sentence(field: str, before: object, after: object, money: Prices = USUAL) -
     if field == "is_active":
         return "Resumed" if after else "Paused"
     if isinstance(before, list) and isinstance(after, list):
-        return f"{field_text.title(field)}: {_difference(field, before, after)}"
+        sides = {
+            "added": [element for element in after if element not in before],
+            "removed": [element for element in before if element not in after],
+        }
+        parts = [
+            f"{verb} {field_text.value(field, elements)}" for verb, elements in sides.items() if elements
+        ]
+        return f"{field_text.title(field)}: {'; '.join(parts) or 'another order'}"
     old, new = (field_text.value(field, value) for value in (before, after))
     return f"{field_text.title(field, money)}: {old} → {new}"
-
-
-def _difference(field: str, before: list[object], after: list[object]) -> str:
-    sides = {
-        "added": [element for element in after if element not in before],
-        "removed": [element for element in before if element not in after],
-    }
-    return (
-        "; ".join(
-            f"{verb} {field_text.value(field, elements)}" for verb, elements in sides.items() if elements
-        )
-        or "another order"
-    )

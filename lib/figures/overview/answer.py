@@ -41,7 +41,12 @@ def head(focus: Focus, params: Params) -> Json:
         return _about(focus) | _empty() | {"nothing": _way_on(params, *headline.no_data(focus))}
     values = over_time.value_trends(focus, over_time.fetch_value_lines(focus), now)
     notes, _ = over_time.notes_of(focus)
-    sides = {name: _showing(focus, name, now) for name in focus.headline}
+    # The same with each data field in front, in the currency of the answer where it has one.
+    headline_fields = {name: focus.slicer.data_field(name) for name in focus.headline}
+    sides = {
+        name: replace(focus, field=numbers.in_currency(field, now.total.currencies.get(name, "")))
+        for name, field in headline_fields.items()
+    }
     lines = {name: over_time.lines(side, now, comparisons) for name, side in sides.items()}
     front = lines[focus.field.name]
     return _about(focus) | {
@@ -85,12 +90,6 @@ def split(focus: Focus) -> list[Json]:
     """The split's table or pivot, likewise; none of a split that is drawn otherwise."""
     table = split_tables.rows_of(focus)
     return [] if table is None else [rows.as_json(table)]
-
-
-def _showing(focus: Focus, name: str, now: Audience) -> Focus:
-    """The same with this data field in front, in the currency of the answer where it has one."""
-    field, currency = focus.slicer.data_field(name), now.total.currencies.get(name, "")
-    return replace(focus, field=numbers.in_currency(field, currency))
 
 
 def _second(focus: Focus, now: Audience) -> Json | None:
@@ -169,14 +168,18 @@ def of_nothing(name: str) -> Json | list[Json]:
 def _field(focus: Focus, lines: Sequence[ChartLine], now: Audience, values: Sequence[ValueLine]) -> Json:
     """What the chart and the precision say while this data field is shown."""
     single = [_line(line.series, focus) for line in lines]
-    has_trend = over_time.has_trend(focus, now) and bool(lines)
+    has_trend, notes = over_time.has_trend(focus, now), [*headline.notes(focus, now)]
     trend_lines = (
-        [_line(line.series, focus, now) for line in over_time.trends(focus, lines, now)] if has_trend else []
+        [_line(line.series, focus, now) for line in over_time.trends(focus, lines, now)]
+        if has_trend and lines
+        else []
     )
+    if not (focus.view.trend == EACH or has_trend or now.total.withheld(focus.field.name)):
+        notes.append(f"{numbers.title(focus.field)} does not add up: its value per bucket is drawn.")
     return {
         "title": straight(over_time.title(focus, now)),
         "precision": straight(precision.summary(now, headline.fields_in_sight(focus), focus.numbers)),
-        "notes": [straight(note) for note in [*headline.notes(focus, now), *_trend_notes(focus, now)]],
+        "notes": [*map(straight, notes)],
         "alt": straight(over_time.alternative(focus, values)),
         "has_zero": focus.field.formula is None,
         **_sides(single),
@@ -186,12 +189,6 @@ def _field(focus: Focus, lines: Sequence[ChartLine], now: Audience, values: Sequ
 
 def _sides(lines: Sequence[Json]) -> Json:
     return {"now": lines[0] if lines else None, "before": [*lines[1:]]}
-
-
-def _trend_notes(focus: Focus, now: Audience) -> list[str]:
-    if focus.view.trend == EACH or over_time.has_trend(focus, now) or now.total.withheld(focus.field.name):
-        return []
-    return [f"{numbers.title(focus.field)} does not add up: its value per bucket is drawn."]
 
 
 def _line(series: Series, focus: Focus, answer: Audience | None = None) -> Json:

@@ -116,7 +116,11 @@ def no_data(focus: Focus) -> tuple[str, str, AudienceQuery | None]:
     obstacle, rest, most = _most_in_the_way(focus)
     if rest is None:
         return f"{text} Remove filters, or choose other days.", "", None
-    clause = _clause_text(focus, obstacle)
+    descriptions = values.of_filters(focus.context, focus.query, obstacle)
+    if obstacle in focus.query.any_of:
+        clause = filters.group_sentence(obstacle, focus.slicer, descriptions)
+    else:
+        clause = filters.sentence(obstacle[0], focus.slicer, descriptions[obstacle[0].name])
     return f"{text} Without “{clause}” there are {most}.", f"Remove “{clause}”", rest
 
 
@@ -149,40 +153,28 @@ def _most_in_the_way(focus: Focus) -> tuple[Clause, AudienceQuery | None, str]:
     by = values.frequent(focus.slicer)
     if by is None:
         return (), None, ""
-    volumes = [(_volume(focus, query, by), clause, query) for clause, query in _without_each(focus.query)]
+    # Each filter, and each group of which any holds, with the question without it; a few of them.
+    whole, about = focus.query, {"split_by": (), "data_fields": (by,), "order_by": ()}
+    single = [
+        ((filter_,), whole.model_copy(update={"filters": _without(whole.filters, index)}))
+        for index, filter_ in enumerate(whole.filters)
+    ]
+    groups = [
+        (group, whole.model_copy(update={"any_of": _without(whole.any_of, index)}))
+        for index, group in enumerate(whole.any_of)
+    ]
+    volumes = []
+    for clause, query in [*single, *groups][:MOST_FILTERS]:
+        answer = ask.audience(focus.context, query.model_copy(update=about))
+        volumes.append((answer.total.values.get(by) or 0.0, clause, query))
     most, clause, query = max(volumes, key=lambda volume: volume[0])
     field = focus.slicer.data_field(by)
     text = f"{focus.numbers.short(most, field)} {numbers.title(field).lower()}"
     return (clause, query, text) if most > 0 else ((), None, "")
 
 
-def _without_each(query: AudienceQuery) -> list[tuple[Clause, AudienceQuery]]:
-    """Each filter, and each group of which any holds, with the question without it; a few of them."""
-    single = [
-        ((filter_,), query.model_copy(update={"filters": _without(query.filters, index)}))
-        for index, filter_ in enumerate(query.filters)
-    ]
-    groups = [
-        (group, query.model_copy(update={"any_of": _without(query.any_of, index)}))
-        for index, group in enumerate(query.any_of)
-    ]
-    return [*single, *groups][:MOST_FILTERS]
-
-
 def _without(items: tuple[Item, ...], index: int) -> tuple[Item, ...]:
     return (*items[:index], *items[index + 1 :])
-
-
-def _volume(focus: Focus, query: AudienceQuery, by: str) -> float:
-    changes = {"split_by": (), "data_fields": (by,), "order_by": ()}
-    return ask.audience(focus.context, query.model_copy(update=changes)).total.values.get(by) or 0.0
-
-
-def _clause_text(focus: Focus, clause: Clause) -> str:
-    descriptions = values.of_filters(focus.context, focus.query, clause)
-    if clause in focus.query.any_of:
-        return filters.group_sentence(clause, focus.slicer, descriptions)
-    return filters.sentence(clause[0], focus.slicer, descriptions[clause[0].name])
 
 
 def notes(focus: Focus, now: Audience) -> Iterator[str]:

@@ -161,7 +161,19 @@ class CardSource:
 
     def leaderboard(self, answer: Audience) -> "Leaderboard":
         """The leaderboard of these rows, with the same rows on all days compared."""
-        leaderboard = self._sort_here(answer) if self.is_ranked else self._take_order(answer)
+        if not self.is_ranked:
+            both, count = self.compare(self.query_of_rows(answer), answer), answer.total.records_found
+            split, whole = self._split(answer, both), self._whole(answer)
+            leaderboard = Leaderboard(self.focus, self.card, split, whole, count)
+        else:  # those values that come first once all are sorted here
+            both = self.compare(self.query.model_copy(update={"data_filters": ()}), answer)
+            if both is not None:
+                answer, both = _add_old_rows(self.focus, answer, both)
+            answer = self._containing(answer, FAR_LIMIT)
+            count, whole = answer.total.records_found, self._whole(answer)
+            audience = split_levels.take(answer, self._visible(self._split(answer, both)))
+            split, is_cut = self._split(audience, both), count > FAR_LIMIT
+            leaderboard = Leaderboard(self.focus, self.card, split, whole, max(count, len(answer)), is_cut)
         for other in self.focus.comparisons[1:]:
             source, now = CardSource(other, self.card), leaderboard.split.answer
             both = source.compare(source.query_of_rows(now), now)
@@ -175,23 +187,6 @@ class CardSource:
         title = filters.field(self.card.name, self.focus.slicer)
         header = rows.CardHeader(title, find=self.card.find, message=why)
         return Table(self.card.name, title, [], [], card=header)
-
-    def _take_order(self, answer: Audience) -> "Leaderboard":
-        both = self.compare(self.query_of_rows(answer), answer)
-        count = answer.total.records_found
-        return Leaderboard(self.focus, self.card, self._split(answer, both), self._whole(answer), count)
-
-    def _sort_here(self, answer: Audience) -> "Leaderboard":
-        """The leaderboard of the values that come first once all are sorted here."""
-        all_values = self.query.model_copy(update={"data_filters": ()})
-        both = self.compare(all_values, answer)
-        if both is not None:
-            answer, both = _add_old_rows(self.focus, answer, both)
-        answer = self._containing(answer, FAR_LIMIT)
-        count, whole = answer.total.records_found, self._whole(answer)
-        audience = split_levels.take(answer, self._visible(self._split(answer, both)))
-        split, is_cut = self._split(audience, both), count > FAR_LIMIT
-        return Leaderboard(self.focus, self.card, split, whole, max(count, len(answer)), is_cut)
 
     def _containing(self, answer: Audience, most: int) -> Audience:
         """The answer's first values that contain the search text."""

@@ -146,10 +146,13 @@ def table(focus: Focus, movers: Moved) -> Table:
 
 
 def _row(focus: Focus, movers: Moved, name: str, mover: Mover) -> Row:
+    # The bar from the middle of its cell, to the left of it where negative: half a cell is the largest one.
+    share_of_bar = mover.contribution / movers.scale if movers.scale else None
+    bar = None if share_of_bar is None else (share_of_bar, share_of_bar, share_of_bar)
     cells = [
         Cell(mover.words or mover.code or NOT_SET, about=filters.both(mover.code, mover.words)),
         Cell(filters.field(name, focus.slicer)),
-        _move_cell(focus, mover.contribution, _bar(movers, mover)),
+        _move_cell(focus, mover.contribution, bar),
     ]
     if adds_up(movers):
         share = share_of_change(movers, mover)
@@ -184,14 +187,3 @@ def share_of_change(movers: Moved, mover: Mover) -> float | None:
     """
     is_little = movers.scale > MOST_SHARE * abs(movers.difference)
     return None if is_little else 100 * mover.contribution / movers.difference
-
-
-def _bar(movers: Moved, mover: Mover) -> Bar | None:
-    """The bar of a contribution, from the middle of its cell: to the left of it where negative.
-
-    Half a cell is the largest contribution.
-    """
-    if not movers.scale:
-        return None
-    share = mover.contribution / movers.scale
-    return share, share, share

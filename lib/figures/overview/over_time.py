@@ -158,12 +158,9 @@ def alternative(focus: Focus, values: Sequence[ValueLine] = ()) -> str:
     other = second(focus)
     beside = "" if other is None else f", beside {numbers.title(other.field, with_unit=True)}"
     names = f" of {', '.join(line.label for line in values)}" if values else ""
-    return f"{_title(focus)}{names}{beside}, {numbers.days(*focus.period)}"
-
-
-def _title(focus: Focus) -> str:
     trend = "" if focus.view.trend == EACH else f", {TRENDS[focus.view.trend].label.lower()}"
-    return f"{numbers.title(focus.field, with_unit=True)} by {focus.grain}{trend}"
+    title = f"{numbers.title(focus.field, with_unit=True)} by {focus.grain}{trend}"
+    return f"{title}{names}{beside}, {numbers.days(*focus.period)}"
 
 
 def title(focus: Focus, now: Audience) -> str:

@@ -13,7 +13,7 @@ from lib.figures.query import precision, split_rows
 from lib.figures.query.compared_answers import Change
 from lib.figures.query.split_rows import Bar, SplitRows
 from lib.figures.query.state import ComparedColumn
-from lib.figures.rows import Cell, Column, Row, Table, Values
+from lib.figures.rows import Cell, Column, Row, Table
 from lib.reporting.answers import LEVEL
 from lib.reporting.models import AudienceQuery
 from lib.slicers.models import DataField, Direction, Order
@@ -128,9 +128,12 @@ def overview_table(
     now = {by.name: by.direction for by in order[:1]}
     marks = included_values(query)
     bars = split_rows.bars(split, split.answer.total.values.get(split.field.name))
+    # The values of the rows' key fields, as in filters.
+    names = split.answer.names.itertuples(index=False, name=None)
+    row_values = [tuple(zip(split.keys, map(str, row), strict=True)) for row in names]
     rows = [
         Row(_cells(cells, index, bar), values, tuple(value in marks for value in values))
-        for index, (values, bar) in enumerate(zip(_values(split), bars, strict=True), 1)
+        for index, (values, bar) in enumerate(zip(row_values, bars, strict=True), 1)
     ]
     rest = [Row(_cells(cells, -1), kind="rest")] if cells.has_rest else []
     columns = [_column(cells, index, now) for index in range(len(cells.columns))]
@@ -168,12 +171,6 @@ def _cells(table: SplitTable, row: int, bar: Bar | None = None) -> list[Cell]:
 def included_values(query: AudienceQuery) -> set[tuple[str, str]]:
     """The values of key fields that filters include."""
     return {(f.name, value) for f in query.filters if f.match == "equals" for value in f.value}
-
-
-def _values(split: SplitRows) -> list[Values]:
-    """The values of the rows' key fields, as in filters."""
-    rows = split.answer.names.itertuples(index=False, name=None)
-    return [tuple(zip(split.keys, map(str, row), strict=True)) for row in rows]
 
 
 def compared_columns(

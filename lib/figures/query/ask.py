@@ -69,17 +69,12 @@ def prefetch(context: RequestContext, queries: Iterable[AudienceQuery]) -> None:
     if not answers.is_parallel:
         return
     for query in queries:
-        first = _first(context, query, answers)
+        # As `estimate` sends it first.
+        is_cached = answers.peek(_key(context, query)) is not None
+        is_exact = is_cached or query.audience_rows_limit != API_ROWS_LIMIT
+        first = query if is_exact else query.model_copy(update=FIRST)
         fetch = partial(reporting.audience, first, context.slicer)
         answers.begin(_key(context, first), waits.track(fetch))
-
-
-def _first(context: RequestContext, query: AudienceQuery, answers: "Answers") -> AudienceQuery:
-    """The query that `estimate` sends first."""
-    is_kept = answers.peek(_key(context, query)) is not None
-    if is_kept or query.audience_rows_limit != API_ROWS_LIMIT:
-        return query
-    return query.model_copy(update=FIRST)
 
 
 def _key(context: RequestContext, query: AudienceQuery) -> "Key":

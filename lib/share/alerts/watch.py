@@ -238,7 +238,15 @@ class Webhook:
         if not self.is_set:
             return
         for message in store.claim_due(now):
-            trouble, is_reached = self._send(write(message).encode())
+            body, is_reached = write(message).encode(), True
+            headers = signed_headers(self._secret, body)
+            request = Call("POST", self._address, headers=headers, content=body, deadline=Deadline(SECONDS))
+            try:
+                # The status is all that counts: no body is read.
+                with call.stream(self._http, request) as (answer, _):
+                    trouble = "" if answer.is_success else f"it answered {answer.status_code}"
+            except (ServiceProblem, TrancheError) as error:
+                trouble, is_reached = type(error).__name__.lower(), False
             if trouble:
                 host = urlsplit(self._address).hostname or ""
                 store.put_off(message, now, f"The alert webhook at {host}: {trouble}")
@@ -249,17 +257,3 @@ class Webhook:
 
     def close(self) -> None:
         self._http.close()
-
-    def _send(self, body: bytes) -> tuple[str, bool]:
-        """Why the message was not taken, empty if it was; and whether somebody was there.
-
-        The status is all that counts: no body is read.
-        """
-        headers = signed_headers(self._secret, body)
-        request = Call("POST", self._address, headers=headers, content=body, deadline=Deadline(SECONDS))
-        try:
-            with call.stream(self._http, request) as (answer, _):
-                pass
-        except (ServiceProblem, TrancheError) as error:
-            return type(error).__name__.lower(), False
-        return ("" if answer.is_success else f"it answered {answer.status_code}"), True

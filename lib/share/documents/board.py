@@ -67,12 +67,13 @@ def block(
         if query != focus.query:
             name = filters.field(key, focus.slicer)
             sentences = [*sentences, f"It ranks all values of {name}: the filter on it does not apply here."]
+    _, left_out = state.read(item.params, focus.slicer, item.project, item.slicer)
     frame = snapshots.Block(
         straight(item.title or title(item, copy, focus)),
         straight(" · ".join(_about(item, focus, query))),
         item.width,
         address,
-        notes=(*map(straight, sentences), *_left_out(focus, item)),
+        notes=tuple(map(straight, (*sentences, *left_out))),
         text=straight(item.text),
     )
     return _DRAWN[item.part](frame, focus, parts[PARTS[item.part]])
@@ -110,12 +111,6 @@ def _about(item: BoardItem, focus: Focus, query: AudienceQuery) -> Iterator[str]
     yield from filters.sentences(query, focus.slicer, descriptions, filters.MOST_NAMES)
     if focus.slicer.restrictions:
         yield f"only rows where {filters.restrictions(focus.slicer)}"
-
-
-def _left_out(focus: Focus, item: BoardItem) -> Iterator[str]:
-    """What of the view does not fit the slicer."""
-    _, left_out = state.read(item.params, focus.slicer, item.project, item.slicer)
-    yield from map(straight, left_out)
 
 
 def _headline(block: snapshots.Block, focus: Focus, head: Any) -> snapshots.Block:

@@ -38,6 +38,11 @@ def snapshot(
     field: Json = head["fields"].get(head["field"], {})
     usual = f"{numbers.title(focus.field)} of {focus.context.slicer_name}, {numbers.days(*focus.period)}"
     tables = [snapshot_table(table, focus.numbers) for table in parts.get("split", ())]
+    if has_movers and not head["nothing"] and focus.comparison is not None:
+        movers = moved.compute(focus)
+        table = snapshot_table(rows.as_json(moved.table(focus, movers)), focus.numbers)
+        text = straight(" ".join([*moved.sentences(focus, movers), moved.notes(focus, movers)]))
+        tables.append(snapshots.Table("What moved", "", table.columns, 2, table.rows, text))
     reason = reason_without_chart(head, field)
     return snapshots.Snapshot(
         title=straight(title or usual),
@@ -47,7 +52,7 @@ def snapshot(
         chart=snapshot_chart(head, field) if field and field["now"] and not reason else None,
         notes=(*filter(None, [reason]), *field.get("notes", ())),
         cards=tuple(snapshot_table(table, focus.numbers) for table in parts["cards"]),
-        tables=(*tables, *(_movers(focus) if has_movers and not head["nothing"] else ())),
+        tables=tuple(tables),
         nothing=head["nothing"]["sentence"] if head["nothing"] else "",
     )
 
@@ -130,15 +135,6 @@ def _line(label: str, line: Json, color: str = "", **more: Any) -> snapshots.Lin
     return snapshots.Line(
         label, line["values"], line["texts"], color, low=line["low"], high=line["high"], **more
     )
-
-
-def _movers(focus: Focus) -> Iterator[snapshots.Table]:
-    if focus.comparison is None:
-        return
-    movers = moved.compute(focus)
-    table = snapshot_table(rows.as_json(moved.table(focus, movers)), focus.numbers)
-    sentences = [*moved.sentences(focus, movers), moved.notes(focus, movers)]
-    yield snapshots.Table("What moved", "", table.columns, 2, table.rows, straight(" ".join(sentences)))
 
 
 def snapshot_table(table: Json, reader: Numbers) -> snapshots.Table:

@@ -73,7 +73,11 @@ class Digest:
         if snapshot.chart is not None:
             png = render.picture(snapshot.chart)
             parts.append(letters.Picture(png, f"{snapshot.chart.title}, {facts['Days']}"))
-        parts += _movers(snapshot)
+        # The values of key fields that moved the figure shown by more than noise.
+        for table in snapshot.tables:
+            rows = [[cell.text for cell in row.cells] for row in table.rows[:MOST_MOVERS]]
+            lines = [letters.FigureRow(f"{field}: {value}", change) for value, field, change, *_ in rows]
+            parts += [letters.FigureTable(lines, table.title), letters.Remark(table.message)]
         parts += [letters.Remark(sentence) for sentence in (*snapshot.notes, *left_out)]
         parts.append(letters.Link("Open on the desk", snapshot.address))
         files = [_file(view.name, snapshot)] if with_snapshot else []
@@ -120,18 +124,17 @@ class Digest:
             if alerts:
                 parts.append(letters.FigureTable((), title))
             for alert in alerts:
-                parts += self._alert(alert)
+                if not alert.view_name:
+                    parts.append(f"{_name(alert)}: you can't see this view any more.")
+                    continue
+                about, numbers = (alert.project, alert.slicer), Numbers()
+                address = live_address(self._settings.address, about, alert.params)
+                parts += [
+                    f"{alert.view_name}: {alert_text.condition_text(alert, numbers)}",
+                    letters.Remark(f"{alert_text.alert_state(alert, numbers)} · {'/'.join(about)}"),
+                    letters.Link("Open the view", address),
+                ]
         return letters.Letter(subject, parts)
-
-    def _alert(self, alert: Alert) -> Iterator[letters.Part]:
-        if not alert.view_name:
-            yield f"{_name(alert)}: you can't see this view any more."
-            return
-        numbers = Numbers()
-        yield f"{alert.view_name}: {alert_text.condition_text(alert, numbers)}"
-        yield letters.Remark(f"{alert_text.alert_state(alert, numbers)} · {alert.project}/{alert.slicer}")
-        about = alert.project, alert.slicer
-        yield letters.Link("Open the view", live_address(self._settings.address, about, alert.params))
 
 
 def _file(name: str, snapshot: snapshots.Snapshot | snapshots.Board) -> letters.Attachment:
@@ -178,13 +181,3 @@ def _table_rows(table: snapshots.Table) -> Iterator[letters.FigureRow]:
         text = NOTHING if table.change is None else texts[table.change]
         change = "" if text in (NOTHING, "") else f"{text} %"
         yield letters.FigureRow(name, texts[table.keys], change, "quiet" if change else "plain")
-
-
-def _movers(snapshot: snapshots.Snapshot) -> Iterator[letters.Part]:
-    """The values of key fields that moved the figure shown by more than noise."""
-    for table in snapshot.tables:
-        rows = [[cell.text for cell in row.cells] for row in table.rows[:MOST_MOVERS]]
-        yield letters.FigureTable(
-            [letters.FigureRow(f"{field}: {value}", change) for value, field, change, *_ in rows], table.title
-        )
-        yield letters.Remark(table.message)
