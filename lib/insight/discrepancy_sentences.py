@@ -67,14 +67,14 @@ def sentences(
         return [
             f"There {'is' if few == 1 else 'are'} {what}: from {SHORTEST_SPAN} on, both sides are compared."
         ]
-    written = [*_conclusion(comparison, reader, tolerance, late)]
+    result = [*_conclusion(comparison, reader, tolerance, late)]
     if comparison.shift:
         way = "later" if comparison.shift > 0 else "earlier"
-        written.append(
+        result.append(
             f"{reader.own.capitalize()} days fit ours one day {way} much better, and are compared so: they "
             "may be named by another rule, or begin in another time zone."
         )
-    return written
+    return result
 
 
 def _conclusion(

@@ -83,12 +83,12 @@ def dossier(report: DealReport, deal: DemandDeal, buyer_counts: EnteredCounts, t
     first = report.period(DAYS)[0]
     days = tuple(first + timedelta(days=offset) for offset in range(DAYS))
     ours = _ours(report, deal, fields)
-    entered = {
+    counts_by_step = {
         # As a float64, None is NaN.
         step: np.array([getattr(buyer_counts.days.get(day), step, None) for day in days], np.float64)
         for step in STEPS
     }
-    theirs = {step: values for step, values in entered.items() if np.isfinite(values).any()}
+    theirs = {step: values for step, values in counts_by_step.items() if np.isfinite(values).any()}
     figures = (*ours.values(), *theirs.values())
     has_count = np.any([np.zeros(DAYS, bool), *(counts > 0 for counts in figures)], axis=0)
     if not has_count.any() and deal.created_at is not None:
