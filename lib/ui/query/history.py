@@ -121,9 +121,9 @@ def current(context: RequestContext) -> PageState:
         params = {name: text for name, text in params.items() if name != EXPLORATION}
     # A run asks a dozen times with one context.
     source = (about, params, context.own_zone)
-    resolved: ResolvedState | None = None if is_moved else context.caches.get(RESOLVED)
-    if resolved is not None and resolved.slicer is context.slicer and resolved.source == source:
-        page_state = resolved.page_state
+    cached_state: ResolvedState | None = None if is_moved else context.caches.get(RESOLVED)
+    if cached_state is not None and cached_state.slicer is context.slicer and cached_state.source == source:
+        page_state = cached_state.page_state
     else:
         origin = None
         if is_moved:
