@@ -241,7 +241,7 @@ def test_sentences() -> None:
     both = [(BIDS, TWO_WEEKS)]
     assert targeting_figures.sentences(all_of(both), (at(7), at(8)), 0, shown) == [
         "The booked period (1 day), what all buyers together may have: about 14 bids (no range: too few past "
-        "ones could be tried, or held)."
+        "periods to test one, or it held in too few)."
     ]
     long = [(BIDS, days(*np.random.default_rng(1).uniform(90, 110, 90)))]
     result = forecast(long[0][1], {0: 1.0}, ahead=310)

@@ -85,7 +85,7 @@ def test_the_days_and_the_forecast_in_the_drawer(visit: Visit) -> None:
     )
     assert sentence.startswith(
         "The next 30 days (no end is booked), what all buyers together may have: "
-        f"about {expected} bids (no range: too few past ones could be tried, or held)"
+        f"about {expected} bids (no range: too few past periods to test one, or it held in too few)"
     )
 
 

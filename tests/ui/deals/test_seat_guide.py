@@ -204,7 +204,7 @@ def test_seats_and_prices_enter_the_forecast(visit: Visit, seated: pd.DataFrame)
     first_wins, two = won_at(there, "1", float(f"{price:.2f}")), won_at(there, "2")
     assert 0 < first_wins < won_at(there, "1")
     every = there[there["time"].dt.date > LAST_DAY - dt.timedelta(days=7)][["bids", "imps"]].sum()
-    tail, write = "(no range: too few past ones could be tried, or held)", Numbers().rough
+    tail, write = "(no range: too few past periods to test one, or it held in too few)", Numbers().rough
     everyone = f"about {write(4 * every['bids'])} bids {tail}; about {write(4 * every['imps'])} imps {tail}."
     assert forecasts(desk) == [
         "what these 2 seats may win at or above their floors (1 without one at any price): "

@@ -161,9 +161,8 @@ def _sentence(field: DataField, outlook: Forecast, texts: Numbers) -> str:
     if math.isnan(outlook.value):
         return f"no estimate of {name}, since days of the last week have no data"
     if math.isnan(outlook.low):
-        return (
-            f"about {texts.rough(outlook.value)} {name} (no range: too few past ones could be tried, or held)"
-        )
+        reason = "too few past periods to test one, or it held in too few"
+        return f"about {texts.rough(outlook.value)} {name} (no range: {reason})"
     span = f"{texts.rough(outlook.low)} to {texts.rough(outlook.high)} {name}"
     return f"{span} (such a range held {counts.track_record(outlook.hits, outlook.tests, outlook.days)})"
 
@@ -174,7 +173,7 @@ def caution(figures: Figures, days: str, without_what: str) -> str:
     which = "1 day has no data and is" if empty == 1 else f"{empty} days have no data and are"
     without = f" {which} left out." if empty else ""
     return (
-        "The last week, or the mean of the last four, over again, tried on past periods as long and as far "
+        "Repeats the last week, or the mean of the last four; tested on past periods as long and as far "
         f"ahead, {days}. {without_what}{without}"
     )
 
