@@ -33,6 +33,7 @@ Every failure that a person or a script may see is one of these; its text is a s
     ├── Misconfigured         a setting or a file of this installation; says which   503
     │   └── Damaged           a stored file; where it lies is not for callers        500
     ├── ImportRefused         a file that can't be imported; nothing was changed
+    │   └── RowsOverlap       rows whose keys are there already, and nobody said what to do
     └── ServiceProblem        (client side) no answer that the specification knows
         ├── Unreachable       no connection, or it broke off
         │   └── CircuitOpen   it failed so often that it is not called for 15 seconds
