@@ -96,7 +96,7 @@ $(VENV)/made:
 
 $(VENV)/installed: requirements.lock pyproject.toml $(VENV)/made
 	@$(call CHECK,$(BIN)/python,Remove $(VENV) and run make again.)
-	@echo "Downloading and installing $$(grep -c '==' requirements.lock) packages, about 970 MB once installed:"
+	@echo "Downloading and installing $$(grep -c '==' requirements.lock) packages at most, about 1.1 GB once installed:"
 	@rm -f $@
 	@{ $(SPOKEN) --require-hashes -r requirements.lock && $(PIP) --no-build-isolation -e . && touch $@; } | $(COUNTED)
 	@test -e $@  # a pipe has the exit code of its last command, not of pip
