@@ -251,10 +251,10 @@ class KeyWriter:
         """Sort the dictionary, rewrite the codes, and say what there is now."""
         before = self._before()
         is_used = self.codes.is_used(len(before))
-        everything = pa.concat_arrays([before.filter(pa.array(is_used)), *self.values])
-        unique = everything.unique()
-        dictionary = unique.take(pc.sort_indices(unique))
-        places = pc.index_in(everything, value_set=dictionary).to_numpy(zero_copy_only=False).astype(np.int64)
+        everything = pa.concat_arrays([before.filter(pa.array(is_used)), *self.values]).dictionary_encode()
+        order = pc.sort_indices(everything.dictionary)
+        dictionary = everything.dictionary.take(order)
+        places = np.argsort(order)[everything.indices]
         table = np.full(len(before), -1, np.int64)
         table[is_used] = places[: is_used.sum()]
         tables = np.split(places[is_used.sum() :], np.cumsum([len(values) for values in self.values]))[:-1]
