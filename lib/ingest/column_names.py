@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable, KeysView
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import yaml
@@ -21,9 +21,10 @@ _MACHINE_PATH = re.compile(r"(?!(?:abs|avg|conv|cum|est|impr|max|min|no|nr|rel|t
 _MACHINE_NAME = re.compile(r"[a-z][a-z0-9]*(_[A-Za-z0-9]+)*|[a-z]+([A-Z][a-z]+)+|[A-Z0-9]+(_[A-Z0-9]+)+")
 
 
-def split_words(name: str) -> list[str]:
+@lru_cache(1 << 14)
+def split_words(name: str) -> tuple[str, ...]:
     """`bid.countryIsoCode` → bid, country, iso, code; `Coût` → cout."""
-    return [word.lower() for word in _SPLIT.findall(without_accents(name))]
+    return tuple(word.lower() for word in _SPLIT.findall(without_accents(name)))
 
 
 def without_accents(text: str) -> str:
@@ -47,14 +48,13 @@ def is_id(name: str) -> bool:
 
 def may_be_code(name: str) -> bool:
     """Whether whole numbers under this name are codes if there are few: `banner_pos`, `slot_width`, `C14`."""
-    return split_words(name)[-1:] != [] and (
-        split_words(name)[-1] in _words("codes") or _ANONYMOUS.fullmatch(name) is not None
-    )
+    parts = split_words(name)
+    return bool(parts) and (parts[-1] in _words("codes") or _ANONYMOUS.fullmatch(name) is not None)
 
 
 def is_version(name: str) -> bool:
     """Whether numbers under this name are not even numbers: `browser_version` 10.1."""
-    return split_words(name)[-1:] == ["version"]
+    return split_words(name)[-1:] == ("version",)
 
 
 def is_mean(name: str) -> bool:
@@ -65,7 +65,7 @@ def is_mean(name: str) -> bool:
     """
     name = _MILESTONE.sub("", name)
     parts = split_words(name)
-    head = (split_words(_BRACKETS.sub("", name)) or parts or [""])[-1]
+    head = (split_words(_BRACKETS.sub("", name)) or parts or ("",))[-1]
     is_total = head in _words("heads") or not _words("totals").isdisjoint(parts)
     return is_rate(name) or (has_price(name) and not is_total)
 
@@ -201,7 +201,7 @@ def sounds_like_hour(name: str) -> bool:
 
 def sounds_like_list(name: str) -> bool:
     """Whether values under this name may be several each: `segments`, `tag_list`."""
-    last = (split_words(name) or [""])[-1]
+    last = (split_words(name) or ("",))[-1]
     return last in ("list", "set") or (last.endswith("s") and not last.endswith(("ss", "us", "is")))
 
 

@@ -135,7 +135,7 @@ def date_parts(columns: Mapping[str, object]) -> dict[str, str]:
     return {
         split_words(name)[-1]: name
         for name in sorted(columns, key=date_role, reverse=True)
-        if split_words(name)[-1:] in (["day"], ["week"], ["month"], ["year"])
+        if split_words(name)[-1:] in (("day",), ("week",), ("month",), ("year",))
     }
 
 

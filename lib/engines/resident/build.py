@@ -43,13 +43,14 @@ from lib.engines.resident.earlier import Earlier, find_earlier
 from lib.engines.resident.lanes import Floats, Form, Lane, Stored, spans
 from lib.engines.resident.layout import Contents, Ints, Layout, narrowest
 from lib.slicers.definition import TIME
-from lib.slicers.digits import LARGEST_WHOLE, MOST_DECIMALS, decimals, unit
+from lib.slicers.digits import DECIMAL_DIGITS, LARGEST_WHOLE, MOST_DECIMALS, decimals, unit
 from lib.slicers.measures import RECORDS, additive_atoms
 from lib.slicers.warehouse import StoredSlicer
 from lib.slicers.warehouse.slicer import read_manifest
 
 ENDING = ".draft"
 SEED = 20_151
+GROUP_CELLS = 1 << 18  # of several data fields at once, where calls take longer than their few numbers
 THREADS = 2  # texts are coded while numbers are written
 Progress = Callable[[float], None]
 _log = logging.getLogger(__name__)
@@ -344,29 +345,44 @@ class Builder:
         rests, sizes = dict[str, list[float]](), dict[str, list[float]]()
 
         def lanes(first: int, end: int) -> Iterator[Floats]:
-            for index in range(first, end):
-                atom = self.atoms[index]
-                lane = rows.lane(atom)[order]
-                sums.append(float(np.abs(lane).sum()))
-                least, most = float(lane.min(initial=0.0)), float(lane.max(initial=0.0))
-                largest.append(max(-least, most))
-                negative.append(least < 0)
-                places = decimals(lane) if atom.startswith("sum:") else (0, MOST_DECIMALS)
-                day_decimals.append(places)
-                in_hours, rest = sums_by_hour(lane, hours, hour_count, places and places[0], sums[-1])
-                hourly.append(in_hours)
-                if rest.any():
-                    rests[atom] = rest.tolist()
-                if negative[-1]:
-                    sizes[atom] = np.bincount(hours, np.abs(lane), hour_count).tolist()
-                common = self.stored[index]
-                before = common.decimals if common.decimals is None else (common.decimals, MOST_DECIMALS)
-                self.stored[index] = replace(
-                    common,
-                    decimals=_common_decimals([before, places]),
-                    largest=max(common.largest, largest[-1]),
-                )
-                yield lane
+            step = max(1, GROUP_CELLS // max(1, rows.records))
+            for start in range(first, end, step):
+                atoms = self.atoms[start : min(start + step, end)]
+                # each lane by itself in memory, as pairwise sums need it: [:, order] would turn it round
+                numbers = np.stack([rows.lane(atom)[order] for atom in atoms])
+                absolute = np.abs(numbers)
+                sums.extend(absolute.sum(axis=1).tolist())
+                largest.extend(absolute.max(axis=1, initial=0.0).tolist())
+                negative.extend(least < 0 for least in numbers.min(axis=1, initial=0.0).tolist())
+                are_whole = (np.rint(numbers) == numbers).all(axis=1).tolist()
+                keys = (hours + hour_count * np.arange(len(atoms))[:, None]).ravel()
+                in_hours = np.bincount(keys, numbers.ravel(), len(atoms) * hour_count)
+                hourly.extend(in_hours.reshape(-1, hour_count))
+                for index, (atom, lane, is_whole) in enumerate(
+                    zip(atoms, numbers, are_whole, strict=True), start
+                ):
+                    places: tuple[int, int] | None = (0, MOST_DECIMALS)
+                    if not is_whole or largest[index] * 10**MOST_DECIMALS >= 10**DECIMAL_DIGITS:
+                        places = decimals(lane) if atom.startswith("sum:") else places
+                        hourly[index], rest = sums_by_hour(
+                            lane, hours, hour_count, places and places[0], sums[index]
+                        )
+                        if rest.any():
+                            rests[atom] = rest.tolist()
+                    day_decimals.append(places)
+                    if negative[index]:
+                        sizes[atom] = np.bincount(hours, np.abs(lane), hour_count).tolist()
+                    common = self.stored[index]
+                    if places != (0, MOST_DECIMALS) or largest[index] > common.largest:
+                        before = (
+                            common.decimals if common.decimals is None else (common.decimals, MOST_DECIMALS)
+                        )
+                        self.stored[index] = replace(
+                            common,
+                            decimals=_common_decimals([before, places]),
+                            largest=max(common.largest, largest[index]),
+                        )
+                    yield lane
 
         for number, span in enumerate(self.spans):
             block, width = lanes(span.start, span.stop), span.stop - span.start

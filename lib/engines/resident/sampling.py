@@ -30,7 +30,7 @@ def sizes_in_day(columns: Iterable[tuple[str, Floats]], records: int) -> tuple[S
     """
     total, volume = np.ones(records), {}
     for name, column in columns:
-        absolute = np.where(np.isnan(column), 0.0, np.abs(column))
+        absolute = np.fmax(np.abs(column), 0.0)
         volume[name] = float(absolute.sum())
         if volume[name] > 0:
             total += absolute / (volume[name] / records)
