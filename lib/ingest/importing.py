@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
@@ -159,7 +159,7 @@ def import_files(
             known_keys.refuse()
         rejects.flush()
         writer.commit_all(sources)
-    return warehouse.open(job.project, job.slicer)
+    return replace(warehouse.open(job.project, job.slicer), written=writer.written)
 
 
 def preview(

@@ -25,7 +25,7 @@ from lib.engines.resident.earlier import Earlier
 from lib.engines.resident.layout import Layout
 from lib.engines.sums import Question, Sums
 from lib.slicers.measures import measures, pairs
-from lib.slicers.warehouse import Mode, StoredSlicer, Warehouse
+from lib.slicers.warehouse import Mode, StoredSlicer, Warehouse, writer
 from lib.wire.deadline import Deadline
 
 ROWS = small_rows(5)
@@ -71,6 +71,36 @@ def same_as_anew(stored: StoredSlicer) -> None:
     expected = made_anew(stored)
     assert list(files) == list(expected)
     assert [name for name in files if files[name] != expected[name]] == []
+
+
+@pytest.mark.parametrize("buffer_bytes", [1, writer.BUFFER_BYTES])
+def test_rows_in_memory_make_the_layout_of_their_files(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, buffer_bytes: int
+) -> None:
+    """A layout of rows written a moment ago is, byte for byte, that of their files; none is read again."""
+    monkeypatch.setattr(writer, "BUFFER_BYTES", buffer_bytes)
+    prepare(bring(warehouse, "create", of_days(0, 3)))
+    with warehouse.writer("p", "s", DEFINITION, {}, "append") as transaction:
+        for part in of_days(2, 6).to_batches(max_chunksize=100):
+            transaction.write(pa.Table.from_batches([part]))
+        transaction.commit("later", "later")
+    stored = replace(warehouse.open("p", "s"), written=transaction.written)
+    assert {path.parent.name for path in stored.written} == {f"day={day}" for day in DAYS[2:6]}
+    for path in stored.written:
+        path.rename(path.with_suffix(".aside"))
+    prepare(stored)
+    for path in stored.written:
+        path.with_suffix(".aside").rename(path)
+    same_as_anew(warehouse.open("p", "s"))
+
+
+def test_many_rows_are_not_kept_in_memory(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond KEPT_BYTES no rows are kept once they are written."""
+    monkeypatch.setattr(writer, "KEPT_BYTES", 1)
+    with warehouse.writer("p", "s", DEFINITION, {"country": COUNTRIES}) as transaction:
+        transaction.write(ROWS)
+        transaction.commit("made", "made")
+    assert transaction.written == {}
 
 
 def test_a_day_of_many_rows_is_laid_out_like_any(

@@ -39,6 +39,7 @@ from lib.wire.errors import ImportRefused
 
 BATCH_ROWS = 1 << 16
 BUFFER_BYTES = 64 << 20
+KEPT_BYTES = 80 << 20
 OPEN_FILES = 200
 THREADS = 2
 SECONDS_A_DAY = 86_400
@@ -60,11 +61,14 @@ class RowFiles:
 
     Memory is bounded: rows are collected up to BUFFER_BYTES, then appended to their days' files, one row
     group each, by threads of their own: one buffer fills while one is written, THREADS days at a time. At
-    most OPEN_FILES files are open; a day whose file was closed gets a further one.
+    most OPEN_FILES files are open; a day whose file was closed gets a further one. `written` has the rows of
+    each file, unless they are more than KEPT_BYTES in all.
     """
 
     def __init__(self, folder: Path, definition: Definition, import_id: str) -> None:
         self.parts: dict[dt.date, list[StoredPart]] = {}
+        self.written: dict[Path, list[pa.Table]] = {}
+        self._kept_bytes = 0
         self._folder, self._import_id = folder, import_id
         self._definition = definition
         # codes are sorted in a third of the time of texts, and Parquet looks up none of them again
@@ -136,7 +140,11 @@ class RowFiles:
             batch = spans[at : at + OPEN_FILES]
             files = [self._file(EPOCH + dt.timedelta(days=int(days[start]))) for start, _ in batch]
             tables = [table.slice(start, end - start) for start, end in batch]
-            list(self._writers.map(_DayFile.write, files, tables))
+            for file, rows in zip(files, self._writers.map(_DayFile.write, files, tables), strict=True):
+                self._kept_bytes += rows.nbytes
+                self.written.setdefault(file.path, []).append(rows)
+            if self._kept_bytes > KEPT_BYTES:
+                self.written.clear()
 
     def _file(self, day: dt.date) -> "_DayFile":
         if day not in self._open:
@@ -174,11 +182,13 @@ class _DayFile:
             store_schema=False,  # texts are read as such
         )
 
-    def write(self, table: pa.Table) -> None:
-        self._writer.write_table(
-            pa.table([_in_use(column) if column.type == CODED else column for column in table], self._schema)
-        )
-        self.rows += table.num_rows
+    def write(self, table: pa.Table) -> pa.Table:
+        """The rows as they are written."""
+        columns = [_in_use(column) if column.type == CODED else column for column in table]
+        rows = pa.table(columns, self._schema)
+        self._writer.write_table(rows)
+        self.rows += rows.num_rows
+        return rows
 
     def close(self) -> None:
         self._writer.close()
@@ -207,6 +217,11 @@ class Writer:
         self._folder, self._manifest, self._mode = folder, manifest, mode
         self._files, self._import_id = files, import_id
         self._rows = 0
+
+    @property
+    def written(self) -> Mapping[Path, Sequence[pa.Table]]:
+        """The rows of each file that was written, where they are few: see StoredSlicer."""
+        return self._files.written
 
     @property
     def imports(self) -> tuple[Import, ...]:
