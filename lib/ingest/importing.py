@@ -159,7 +159,7 @@ def import_files(
             known_keys.refuse()
         rejects.flush()
         writer.commit_all(sources)
-    return replace(warehouse.open(job.project, job.slicer), written=writer.written)
+    return replace(warehouse.open(job.project, job.slicer), recent_rows=writer.recent_rows)
 
 
 def preview(

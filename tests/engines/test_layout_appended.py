@@ -84,12 +84,12 @@ def test_rows_in_memory_make_the_layout_of_their_files(
         for part in of_days(2, 6).to_batches(max_chunksize=100):
             transaction.write(pa.Table.from_batches([part]))
         transaction.commit("later", "later")
-    stored = replace(warehouse.open("p", "s"), written=transaction.written)
-    assert {path.parent.name for path in stored.written} == {f"day={day}" for day in DAYS[2:6]}
-    for path in stored.written:
+    stored = replace(warehouse.open("p", "s"), recent_rows=transaction.recent_rows)
+    assert {path.parent.name for path in stored.recent_rows} == {f"day={day}" for day in DAYS[2:6]}
+    for path in stored.recent_rows:
         path.rename(path.with_suffix(".aside"))
     prepare(stored)
-    for path in stored.written:
+    for path in stored.recent_rows:
         path.with_suffix(".aside").rename(path)
     same_as_anew(warehouse.open("p", "s"))
 
@@ -100,7 +100,7 @@ def test_many_rows_are_not_kept_in_memory(warehouse: Warehouse, monkeypatch: pyt
     with warehouse.writer("p", "s", DEFINITION, {"country": COUNTRIES}) as transaction:
         transaction.write(ROWS)
         transaction.commit("made", "made")
-    assert transaction.written == {}
+    assert transaction.recent_rows == {}
 
 
 def test_a_day_of_many_rows_is_laid_out_like_any(

@@ -188,8 +188,7 @@ class StoredSlicer:
     the slicer's own zone, ascending. Files that a later import replaced stay until the import after it,
     so what was opened can be read for a while longer. Of a slicer whose rows lie in a database, `rows` are
     those at `read_at`, last compared with it at `compared_at` (UTC), and there are no files; `problem` says
-    why it can't be asked now. `written` has the rows of files that were written a moment ago: none is read
-    again.
+    why it can't be asked now. `recent_rows` are those of files written a moment ago, which aren't read again.
     """
 
     project: str
@@ -206,7 +205,7 @@ class StoredSlicer:
     engine: str = "imported"
     compared_at: dt.datetime | None = None
     problem: str = ""
-    written: Mapping[Path, Sequence[pa.Table]] = field(default_factory=dict, repr=False, compare=False)
+    recent_rows: Mapping[Path, Sequence[pa.Table]] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def layout_folder(self) -> Path:
@@ -224,7 +223,7 @@ class StoredSlicer:
 
     def check(self, path: Path) -> None:
         """Raise Damaged, which says what to do, for a file of rows that is not as it was written."""
-        if path in self.written:
+        if path in self.recent_rows:
             return
         try:
             digest = digest_of(path)
@@ -235,8 +234,8 @@ class StoredSlicer:
 
     def table(self, path: Path, columns: Sequence[str], dictionaries: Sequence[str] = ()) -> pa.Table:
         """Columns of a file of rows; text in `dictionaries` comes dictionary-encoded. See `check`."""
-        if path in self.written:
-            return pa.concat_tables(self.written[path]).select(columns)
+        if path in self.recent_rows:
+            return pa.concat_tables(self.recent_rows[path]).select(columns)
         try:
             file = pq.ParquetFile(path, read_dictionary=list(dictionaries))
             return file.read(columns=list(columns))

@@ -61,13 +61,13 @@ class RowFiles:
 
     Memory is bounded: rows are collected up to BUFFER_BYTES, then appended to their days' files, one row
     group each, by threads of their own: one buffer fills while one is written, THREADS days at a time. At
-    most OPEN_FILES files are open; a day whose file was closed gets a further one. `written` has the rows of
-    each file, unless they are more than KEPT_BYTES in all.
+    most OPEN_FILES files are open; a day whose file was closed gets a further one. `recent_rows` has the rows
+    of each file, unless they are more than KEPT_BYTES in all.
     """
 
     def __init__(self, folder: Path, definition: Definition, import_id: str) -> None:
         self.parts: dict[dt.date, list[StoredPart]] = {}
-        self.written: dict[Path, list[pa.Table]] = {}
+        self.recent_rows: dict[Path, list[pa.Table]] = {}
         self._kept_bytes = 0
         self._folder, self._import_id = folder, import_id
         self._definition = definition
@@ -142,9 +142,9 @@ class RowFiles:
             tables = [table.slice(start, end - start) for start, end in batch]
             for file, rows in zip(files, self._writers.map(_DayFile.write, files, tables), strict=True):
                 self._kept_bytes += rows.nbytes
-                self.written.setdefault(file.path, []).append(rows)
+                self.recent_rows.setdefault(file.path, []).append(rows)
             if self._kept_bytes > KEPT_BYTES:
-                self.written.clear()
+                self.recent_rows.clear()
 
     def _file(self, day: dt.date) -> "_DayFile":
         if day not in self._open:
@@ -219,9 +219,9 @@ class Writer:
         self._rows = 0
 
     @property
-    def written(self) -> Mapping[Path, Sequence[pa.Table]]:
+    def recent_rows(self) -> Mapping[Path, Sequence[pa.Table]]:
         """The rows of each file that was written, where they are few: see StoredSlicer."""
-        return self._files.written
+        return self._files.recent_rows
 
     @property
     def imports(self) -> tuple[Import, ...]:
