@@ -4,7 +4,8 @@
 
 Starts a desk over a demo (made anew without a data directory) and drives Chromium: each interaction so often,
 p50, p90 and p95 in milliseconds. The floor is the same for the barest Streamlit page: a button and a figure.
-On Linux also the processor time of the desk for each click, all that it does meanwhile included.
+On Linux also the processor time of the server for each click, all that it does meanwhile included; beside it
+that of the barest page, and of one with as many elements.
 """
 
 import os
@@ -74,6 +75,29 @@ count = st.session_state.get("count", 0) + st.button("More", key="more")
 st.session_state["count"] = count
 st.metric("Count", count)
 """
+CROWDED = (
+    """
+import streamlit as st
+mount = st.components.v2.component("crowded", html="<div></div>", js="export default function () {}")
+def page():
+    pass
+st.set_page_config(layout="wide")
+st.navigation([st.Page(page, title=f"Page {number}", url_path=f"page{number}") for number in range(9)]).run()
+for number in range(8):
+    st.popover(f"Popover {number}", key=f"popover{number}", on_change="rerun")
+for number in range(16):
+    with st.container(horizontal=True, key=f"container{number}"):
+        if number < 3:
+            st.selectbox("Choice", range(3), key=f"choice{number}")
+            mount(key=f"part{number}", data={"number": number})
+        elif number < 9:
+            st.button("Nothing", key=f"button{number}")
+        elif number < 13:
+            st.caption("Some text")
+"""
+    + BAREST
+)
+"""About as many elements as the Audience page: containers, popovers, pickers, components, buttons, texts."""
 
 
 def main() -> None:
@@ -85,8 +109,16 @@ def main() -> None:
         load = os.getloadavg()[0]
         print(f"{clicks} clicks each; load of this machine {load:.1f} on {os.cpu_count()} processors\n")
         heading()
-        with barest(Path(folder)) as address:
-            show("Barest Streamlit page", floor(browser, address, clicks))
+        for name, script in (("Barest Streamlit page", BAREST), ("With as many elements", CROWDED)):
+            with barest(Path(folder), script) as address:
+                page = browser.new_page(viewport=SCREEN)
+                page.goto(address)
+                page.get_by_role("button", name="More").wait_for()
+                before = processor_seconds()
+                show(name, [click(page, ".st-key-more button") for _ in range(clicks)])
+                spent = 1000 * (processor_seconds() - before) / clicks
+                print(f"{'Processor time of it per click':42} {spent:8,.0f}", flush=True)
+                page.close()
         with desk(home) as address:
             page = opened(browser, address)
             before = processor_seconds()
@@ -145,14 +177,6 @@ def click(page: Page, what: str) -> tuple[float, float]:
     return first, last
 
 
-def floor(browser: Browser, address: str, clicks: int) -> list[tuple[float, float]]:
-    """The same on a page that has nothing to do."""
-    page = browser.new_page(viewport=SCREEN)
-    page.goto(address)
-    page.get_by_role("button", name="More").wait_for()
-    return [click(page, ".st-key-more button") for _ in range(clicks)]
-
-
 def opened(browser: Browser, address: str) -> Page:
     """The Audience page of the demo's slicer delivery, once it stands still."""
     page = browser.new_page(viewport=SCREEN)
@@ -174,10 +198,10 @@ def desk(home: Path, **more: str) -> Iterator[str]:
 
 
 @contextmanager
-def barest(folder: Path) -> Iterator[str]:
-    """The barest Streamlit page; its address."""
+def barest(folder: Path, code: str) -> Iterator[str]:
+    """A page of Streamlit alone, with this script; its address."""
     script = folder / "barest.py"
-    script.write_text(BAREST)
+    script.write_text(code)
     options = ["--server.headless=true", "--server.address=127.0.0.1", f"--server.port={FLOOR_PORT}"]
     with running([sys.executable, "-m", "streamlit", "run", str(script), *options], {}) as address:
         yield address

@@ -28,20 +28,17 @@ FILE, MOST_STEPS = "overview.js", 3
 
 def _script() -> str:
     """The overview's module: its style as a text, what draws tables, and its own parts."""
-    style = rows_mount.STYLE + (FOLDER / "overview.css").read_text() + _early()
-    parts = [f"const STYLE = {json.dumps(style)}"]
-    parts += [(rows_mount.FOLDER / name).read_text() for name in rows_mount.DRAWING]
-    return "\n".join([*parts, *((FOLDER / name).read_text() for name in SCRIPTS)])
-
-
-def _early() -> str:
-    """The colors of charts, and those of an overview that is drawn before Streamlit has set the theme's."""
+    # Also the colors of charts, and those of an overview that is drawn before Streamlit has set the theme's.
     grounds = {"light": palette.LIGHT, "dark": palette.DARK}
     modes = (
         f':host([data-early="{mode}"]) {{ {palette.variables(colors, "st-", "-color")} }}\n'
         for mode, colors in grounds.items()
     )
-    return f":host {{ --line-color: {palette.ACCENT}; --quiet: {palette.GRAY}; }}\n{''.join(modes)}"
+    early = f":host {{ --line-color: {palette.ACCENT}; --quiet: {palette.GRAY}; }}\n{''.join(modes)}"
+    style = rows_mount.STYLE + (FOLDER / "overview.css").read_text() + early
+    parts = [f"const STYLE = {json.dumps(style)}"]
+    parts += [(rows_mount.FOLDER / name).read_text() for name in rows_mount.DRAWING]
+    return "\n".join([*parts, *((FOLDER / name).read_text() for name in SCRIPTS)])
 
 
 SCRIPT = _script()

@@ -35,6 +35,7 @@ SCALE = (
     "The lines below figures have one scale: their mean in the middle, at least 25 % to each side. A change "
     "has a color where it is more than noise, and good or bad news."
 )
+PICKER_HEIGHT = 460
 METRICS, CONTROLS, PICKER = "shown_metrics", "overview_controls", "leaderboard_picker"
 
 
@@ -125,9 +126,11 @@ def draw(context: PageContext) -> None:
         popover = st.popover(
             "Cards", icon=":material/leaderboard:", type="tertiary", key=PICKER, on_change="rerun"
         )
-        if popover.open:
-            with popover:
+        with popover:
+            if popover.open:
                 draw_leaderboard_picker(current_focus.current(context))
+            else:
+                st.space(PICKER_HEIGHT)  # the browser opens it where there is room for what it has then
         if (menu := export_menu.open_menu("leaderboards")) is not None:
             with menu:
                 page_focus = current_focus.current(context)

@@ -34,8 +34,12 @@ def draw(context: PageContext, params: Params, name: str) -> None:
         choices = {label: fixed_params}
         if fixed_params != dict(params):
             choices = {LATEST: dict(params), **choices}
-        pair = context.project, context.slicer_name
-        draw_form(context, pair, choices, name or _title(context, params), whose)
+        if not name:
+            page_state, _ = state.read(params, context.slicer, context.project, context.slicer_name)
+            metrics = page_state.query.data_fields or focus.usual_metrics(context.slicer)
+            field = context.slicer.data_field(page_state.view.field or metrics[0])
+            name = f"{title(field)} of {context.slicer_name}"
+        draw_form(context, (context.project, context.slicer_name), choices, name, whose)
 
 
 def draw_downloads(context: PageContext, take: Take, name: str, whose: str) -> None:
@@ -120,10 +124,3 @@ def fix_days(context: PageContext, params: Params) -> tuple[dict[str, str], str]
     query = links.from_params(params, context.slicer, context.project, context.slicer_name).query
     start, end = named_days.days_of(query, context.slicer)
     return {**params, "start": start.isoformat(), "end": end.isoformat()}, f"Always {days(start, end)}"
-
-
-def _title(context: PageContext, params: Params) -> str:
-    page_state, _ = state.read(params, context.slicer, context.project, context.slicer_name)
-    metrics = page_state.query.data_fields or focus.usual_metrics(context.slicer)
-    field = context.slicer.data_field(page_state.view.field or metrics[0])
-    return f"{title(field)} of {context.slicer_name}"

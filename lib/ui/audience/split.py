@@ -13,7 +13,6 @@ from lib.figures.query.state import CHARTS
 from lib.figures.query.view_parts import Expansion
 from lib.reporting.files import pivot_sheet
 from lib.reporting.files.pivot_sheet import PivotColumn, PivotRow, PivotSheet
-from lib.slicers.models import DataField
 from lib.ui.audience import chart_kinds, overview_controls
 from lib.ui.audience.chart_kinds import KINDS, ChartData
 from lib.ui.kit import downloads, problems, widgets
@@ -43,30 +42,19 @@ def content(focus: Focus, pivot: Pivot) -> bytes:
         PivotRow(line.label, [line.figures.get(name) for name in pivot.heads], line.level, not line.path)
         for line in split_pivot.lines(pivot)
     ]
-    answer, fields = pivot.levels[0].split.answer, [pivot.front, *pivot.more]
-    about = (
-        f"Question: {export_menu.question_text(focus, focus.query.split_by)}",
-        f"Precision: {precision.summary(answer, fields, focus.numbers)}",
-    )
-    return pivot_sheet.write(PivotSheet(corner, _columns(pivot), rows, about))
-
-
-def _columns(pivot: Pivot) -> list[PivotColumn]:
     fields = {name: field for field in pivot.more for name in pivot.with_comparison(field.name)}
     styles = {split_table.SHARE: "0.0", split_table.RANGE: "0.0", split_table.CHANGE: CHANGE_FORMAT}
-    return [
-        PivotColumn(
-            column.title,
-            styles.get(name) or _number_format(fields.get(name, pivot.front)),
-            pivot.groups.get(name, ""),
-        )
-        for name, column in pivot.heads.items()
-    ]
-
-
-def _number_format(field: DataField) -> str:
-    places = field.display_precision
-    return "#,##0" + ("." + "0" * places if places else "")
+    columns = []
+    for name, column in pivot.heads.items():
+        places = fields.get(name, pivot.front).display_precision
+        style = styles.get(name) or ("#,##0." + "0" * places if places else "#,##0")
+        columns.append(PivotColumn(column.title, style, pivot.groups.get(name, "")))
+    answer, data_fields = pivot.levels[0].split.answer, [pivot.front, *pivot.more]
+    about = (
+        f"Question: {export_menu.question_text(focus, focus.query.split_by)}",
+        f"Precision: {precision.summary(answer, data_fields, focus.numbers)}",
+    )
+    return pivot_sheet.write(PivotSheet(corner, columns, rows, about))
 
 
 @st.fragment(parallel=True)
@@ -79,7 +67,13 @@ def draw(context: PageContext) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="split"):
         split_picker.draw(context)
         if split_focus.query.split_by:
-            _chart_picker(split_focus)
+            widgets.set_value(CHART, split_focus.view.chart)
+            st.segmented_control(
+                "Show as", CHARTS,
+                format_func=lambda chart: f"{KINDS[chart].icon} {plain(chart.capitalize())}", key=CHART,
+                required=True, label_visibility="collapsed", on_change=history.change_by,
+                args=(context, "chart", CHART),
+            )  # fmt: skip
             if chart_kinds.kind(split_focus).has_all_fields and split_focus.comparison is not None:
                 with st.popover("Columns", icon=":material/view_column:", type="tertiary"):
                     overview_controls.draw_compared_columns(split_focus)
@@ -128,15 +122,6 @@ def _precision(focus: Focus, data: ChartData) -> str:
         precision.summary(answer, fields, focus.numbers) for answer in (data.split.answer, data.answer)
     ]
     return next((sentence for sentence in sentences if sentence != precision.EXACT), precision.EXACT)
-
-
-def _chart_picker(focus: Focus) -> None:
-    widgets.set_value(CHART, focus.view.chart)
-    st.segmented_control(
-        "Show as", CHARTS, format_func=lambda chart: f"{KINDS[chart].icon} {plain(chart.capitalize())}",
-        key=CHART, required=True, label_visibility="collapsed", on_change=history.change_by,
-        args=(focus.context, "chart", CHART),
-    )  # fmt: skip
 
 
 def _cross_picker(focus: Focus) -> None:

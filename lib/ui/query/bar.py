@@ -47,8 +47,12 @@ def draw_filter_picker(context: PageContext) -> None:
     # A container whose children flow with the button before it (style.css): lines of pills begin below it.
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=PILLS):
         filter_pills.draw_pills(target, "filter", _draw_or)
-        for index in range(len(query.any_of)):
-            _draw_group(context, index)
+        for index, group in enumerate(query.any_of):
+            label = filters.group_sentence(group, context.slicer, values.of_filters(context, query, group))
+            with filter_pills.popover(_group_key(index), label) as pill:
+                if pill.open:
+                    with st.container(width=filter_editor.WIDTH):
+                        filter_pills.draw_alternatives(_group(context, index), _group_key(index))
         for index, filter_ in enumerate(page_state.view.data_filters):
             key, numbers = f"figure_filter_{index}", Numbers.of(reader.locale())
             with filter_pills.popover(key, filters.figure_sentence(filter_, context.slicer, numbers)) as pill:
@@ -86,16 +90,6 @@ def _group(context: PageContext, index: int, key: str = "") -> FilterTarget:
 
 def _group_key(index: int) -> str:
     return f"filter_any_{index}"
-
-
-def _draw_group(context: PageContext, index: int) -> None:
-    query = history.current(context).query
-    group, key = query.any_of[index], _group_key(index)
-    descriptions = values.of_filters(context, query, group)
-    with filter_pills.popover(key, filters.group_sentence(group, context.slicer, descriptions)) as pill:
-        if pill.open:
-            with st.container(width=filter_editor.WIDTH):
-                filter_pills.draw_alternatives(_group(context, index), key)
 
 
 def _draw_or(target: FilterTarget, key: str) -> None:

@@ -36,8 +36,6 @@ TEXT_MATCHES = tuple(match for match in MATCHES if not RULES[match].is_whole)
 OnChange = Callable[[], None] | None
 PASTE_HEIGHT, MOST_NAMES, MAX_LENGTH = 120, 20, 100_000
 MOST_CHARACTERS = 15_000  # of the values of one key field, as the address has them
-
-
 Receipts = Mapping[str, ActReceipt]
 RECEIPTS = "filter_receipts"
 
@@ -96,17 +94,6 @@ class FilterTarget:
         self.write(page_state.query)
 
 
-def _draw_list(target: FilterTarget, prefix: str, name: str) -> None:
-    """Draw the list of values of the key field `name`; `prefix` makes its widget keys unique."""
-    key = f"{prefix}_board"
-    catch_up(target, key, name)
-    with problems.report_errors("The values"):
-        table = _table(target, name, st.session_state.get(_found_by(key, name), ""))
-        rows_mount.draw(key, [table], target.receipt(key), partial(catch_up, target, key, name))
-        if target.apply is not None:
-            current_focus.refine(key)
-
-
 def catch_up(target: FilterTarget, key: str, name: str) -> None:
     """Apply the clicks in the list that are not applied yet."""
     acts, latest = rows.new_acts(st.session_state.get(key), target.receipt(key))
@@ -133,7 +120,12 @@ def _table(target: FilterTarget, name: str, text: str) -> Table:
     figures = _figures(answer, name, field)
     if not text:
         missing = tuple(code for code in filters.values(query, name) if code not in labels)[:MOST_VALUES]
-        labels, figures = _add_missing(target, name, missing, labels, figures)
+        if missing:  # chosen values that are not among the largest
+            exact = Filter(name=name, value=missing, match="equals")
+            rest = ask.estimate(context, _values_query(target, name, field, (exact,)))
+            descriptions = values.matching(context, rest, name, "")
+            labels |= {code: descriptions.get(code, code) for code in missing}
+            figures = figures | _figures(rest, name, field)
     field_title = filters.field(name, context.slicer)
     # The number of values, and the precision of the figures: `top 100 of 1,163 · ± 1.3 %…`.
     count, is_cut = precision.count(answer, numbers), answer.total.records_found > LIMIT
@@ -180,20 +172,6 @@ def _values_query(
     )
 
 
-def _add_missing(
-    target: FilterTarget, name: str, missing: tuple[str, ...], labels: dict[str, str], figures: Figures
-) -> tuple[dict[str, str], Figures]:
-    """The values and figures, with the chosen values that are not among the largest."""
-    if not missing:
-        return labels, figures
-    exact = Filter(name=name, value=missing, match="equals")
-    field = _page_field(target.context, target.read())
-    answer = ask.estimate(target.context, _values_query(target, name, field, (exact,)))
-    descriptions = values.matching(target.context, answer, name, "")
-    more = {code: descriptions.get(code, code) for code in missing}
-    return labels | more, figures | _figures(answer, name, field)
-
-
 def _page_field(context: PageContext, query: AudienceQuery) -> DataField | None:
     """The data field of the page, where it is about this slicer; else the slicer's usual one."""
     state_field = history.params().get("field") if history.is_about(context) else None
@@ -217,13 +195,22 @@ def _figure(value: float | None, field: DataField | None, numbers: Numbers) -> l
 
 
 def draw_values(target: FilterTarget, prefix: str, name: str, way: str) -> None:
-    """Draw the values of the key field `name` (a list, or pasted), and the controls for all chosen values."""
-    (draw_paste if way == PASTE else _draw_list)(target, prefix, name)
-    if own_filters := filters.about(target.read(), name):
-        _options(target, prefix, name, own_filters)
+    """Draw the values of the key field `name` (a list, or pasted), and the controls for all chosen values.
 
-
-def _options(target: FilterTarget, prefix: str, name: str, own_filters: tuple[Filter, ...]) -> None:
+    `prefix` makes the keys of widgets unique.
+    """
+    if way == PASTE:
+        draw_paste(target, prefix, name)
+    else:
+        key = f"{prefix}_board"
+        catch_up(target, key, name)
+        with problems.report_errors("The values"):
+            table = _table(target, name, st.session_state.get(_found_by(key, name), ""))
+            rows_mount.draw(key, [table], target.receipt(key), partial(catch_up, target, key, name))
+            if target.apply is not None:
+                current_focus.refine(key)
+    if not (own_filters := filters.about(target.read(), name)):
+        return
     st.session_state[f"{prefix}_any_case"] = any(filter_.case_insensitive for filter_ in own_filters)
     st.session_state[f"{prefix}_descriptions"] = any(filter_.search_mappings for filter_ in own_filters)
 
@@ -387,11 +374,9 @@ def _take(
     target: FilterTarget, key: str, name: str, new_values: tuple[str, ...], rest: list[str], match: Match
 ) -> None:
     """Add these values to the filter; values that are not added stay in the field."""
-    st.session_state[key] = "\n".join(_quote(text) for text in rest)
+    st.session_state[key] = "\n".join(
+        '"' + text.replace('"', '""') + '"' if "," in text or '"' in text else text for text in rest
+    )
     st.session_state[f"{key}_unknown"] = False
     codes = ["" if value == NOT_SET else value for value in new_values]
     target.write(filters.gather(target.read(), name, codes, match))
-
-
-def _quote(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"' if "," in text or '"' in text else text

@@ -14,7 +14,7 @@ from lib.ui.query import alert_form, board_addition, entries, history, mail, not
 from lib.ui.query.entries import Action, EntryShelf
 from lib.ui.query.note_list import NotePlace
 from lib.ui.query.share import Send
-from lib.views import Alert, Note, SavedView
+from lib.views import Alert, SavedView
 from lib.wire.errors import TrancheError
 from lib.wire.text import count_of
 
@@ -92,19 +92,12 @@ def draw_saved_list(
     mails = None if subscriptions is None else {subscription.view_id for subscription in subscriptions}
     for view in views:
         actions = _actions(context, view, start, alerts.get(view.id), mails)
-        more = " · start page" * (start is not None and start.id == view.id) + _comment_count(
-            comments.get(view.id, [])
-        )
+        more = " · start page" * (start is not None and start.id == view.id)
+        if notes := comments.get(view.id):
+            more += f" · {count_of(len(notes), 'comment')}"
+            if own := sum(note.is_for_me for note in notes):
+                more += f", **{own} mention{'s' * (own == 1)} you**"
         entries.row(VIEWS, view, view == current, opens, actions, more)
-
-
-def _comment_count(comments: list[Note]) -> str:
-    """How many comments there are, and how many of them mention the reader."""
-    if not comments:
-        return ""
-    own = sum(note.is_for_me for note in comments)
-    count = f" · {count_of(len(comments), 'comment')}"
-    return f"{count}, **{own} mention{'s' * (own == 1)} you**" if own else count
 
 
 def _actions(

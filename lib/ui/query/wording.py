@@ -127,10 +127,6 @@ def _join(conditions: tuple[Filter, ...], name: str, code: str, match: Match) ->
     return (*conditions, Filter(name=name, value=(code,), match=match))
 
 
-def _is_same(conditions: tuple[Filter, ...], name: str, match: Match) -> bool:
-    return [(filter_.name, filter_.match) for filter_ in conditions] == [(name, match)]
-
-
 @dataclass(frozen=True)
 class Readings:
     """The readings of a sentence, the likeliest first; without any, why."""
@@ -362,7 +358,9 @@ class _Parser:
                 likelier = replace(reading, score=reading.score + (1.0 if mode else 0.8))
                 if not is_or:
                     yield likelier.where(name, code, match), mode
-                elif vocabulary.slicer.knows("any_of") or _is_same(reading.latest, name, match):
+                elif vocabulary.slicer.knows("any_of") or [(f.name, f.match) for f in reading.latest] == [
+                    (name, match)
+                ]:
                     yield likelier.or_where(name, code, match), ""
 
     def _weekdays(self, phrase: str, reading: Reading, mode: str) -> Iterator[tuple[Reading, str]]:

@@ -116,24 +116,19 @@ def _draw_cell(context: PageContext, item: BoardItem, copy: BoardCopy, name: str
     is_text = item.part == "text"
     with st.container(gap=None):
         if not is_text:
-            _draw_head(item, block, name)
+            with st.container(gap=None, key=f"board_head_{name}"):
+                if block.title == snapshots.UNAVAILABLE:
+                    st.markdown(f"**{plain(block.title)}**", width="content")
+                else:  # with a view to open
+                    params = block.params or item.params
+                    st.page_link(
+                        screens.AUDIENCE, label=f"**{plain(block.title)}**",
+                        query_params={"project": item.project, "slicer": item.slicer, **params},
+                        help=plain(f"Open {item.name} on Audience"), width="content",
+                    )  # fmt: skip
+                if block.about:
+                    st.caption(plain(block.about))
         _mount(key=f"board_block_{name}", data={"html": page.block_html(block, name, is_text)})
-
-
-def _draw_head(item: BoardItem, block: snapshots.Block, name: str) -> None:
-    """Draw a cell's title, a link where there is a view to open, and what it is about."""
-    with st.container(gap=None, key=f"board_head_{name}"):
-        if block.title == snapshots.UNAVAILABLE:
-            st.markdown(f"**{plain(block.title)}**", width="content")
-        else:
-            params = block.params or item.params
-            st.page_link(
-                screens.AUDIENCE, label=f"**{plain(block.title)}**",
-                query_params={"project": item.project, "slicer": item.slicer, **params},
-                help=plain(f"Open {item.name} on Audience"), width="content",
-            )  # fmt: skip
-        if block.about:
-            st.caption(plain(block.about))
 
 
 @lru_cache(maxsize=4)
