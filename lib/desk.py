@@ -8,7 +8,7 @@ import streamlit as st
 from lib.people import ROLES, DealsGrant, Person, Role
 from lib.ui.admin import firing
 from lib.ui.deals import screen as deals
-from lib.ui.deals.buyers import answers
+from lib.ui.deals.buyers import answer_panel
 from lib.ui.deals.insight import health
 from lib.ui.deals.list import proposals
 from lib.ui.kit import frame, page_scripts, sign_in
@@ -42,7 +42,7 @@ def title_of(name: str, title: str) -> str:
     """A screen's name in the navigation; that of the deals with how many need attention, or an answer."""
     if name != "deals" or person is None:
         return title
-    counts = {"proposed": proposals.number(person), "answered": len(answers.ids(person))}
+    counts = {"proposed": proposals.number(person), "answered": len(answer_panel.answered_ids(person))}
     parts = [str(attention)] if (attention := health.number(person)) else []
     parts += [f"{count} {what}" for what, count in counts.items() if count]
     return f"{title} ({', '.join(parts)})" if parts else title

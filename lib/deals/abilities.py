@@ -64,10 +64,7 @@ class Abilities:
 
 
 PLAIN = Abilities(
-    creates=frozenset({"supply_deals", "packages"}),
-    changes=frozenset({"demand_deals"}),
-    removes=frozenset(),
-    lists=False,
-    syncs=False,
-)
+    creates=frozenset({"supply_deals", "packages"}), changes=frozenset({"demand_deals"}), removes=frozenset(),
+    lists=False, syncs=False,
+)  # fmt: skip
 """A service with the four calls that the deals specification spells out, and no more."""

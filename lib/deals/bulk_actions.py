@@ -51,19 +51,16 @@ MOST_ACTIONS = 1_000
 MOST_ROWS = 500_000  # of all actions together
 
 bulk_actions = numbered_table(
-    "bulk_actions",
-    *required(service=String(500), title=String(LONGEST_TITLE), who=String(64), at=Instant),
-    *optional(undone_by=String(64), undone_at=Instant),
-    Index(None, "service", "at"),
-)
+    "bulk_actions", *required(service=String(500), title=String(LONGEST_TITLE), who=String(64), at=Instant),
+    *optional(undone_by=String(64), undone_at=Instant), Index(None, "service", "at"),
+)  # fmt: skip
 
 bulk_action_rows = Table(
-    "bulk_action_rows",
-    metadata,
+    "bulk_action_rows", metadata,
     Column("action_id", Key, ForeignKey("bulk_actions.id", ondelete="CASCADE"), primary_key=True),
     *keys(entity=String(40), entity_id=BigInteger),
     *required(name=Text, before=Document, after=Document, is_undone=Boolean),
-)
+)  # fmt: skip
 
 RowKey = tuple[str, int]
 
@@ -119,7 +116,7 @@ class BulkActions(DatabaseScope):
                 func.count().filter(~rows.is_undone).label("open"),
             )
             .join(bulk_action_rows, rows.action_id == bulk_actions.c.id)
-            .where(*self._visible(), bulk_actions.c.at >= _oldest())
+            .where(*self._visible(), bulk_actions.c.at >= (datetime.now(UTC) - timedelta(days=DAYS)))
             .group_by(*bulk_actions.c, rows.entity)
             .order_by(bulk_actions.c.id.desc(), rows.entity)
         )  # fmt: skip
@@ -159,7 +156,6 @@ class BulkActions(DatabaseScope):
                 connection.execute(update(bulk_action_rows).where(*rows).values(is_undone=True))
 
     def _visible(self) -> tuple[Any, ...]:
-        """The condition for the actions that this person may see, and so undo."""
         table = bulk_actions.c
         own = [] if self.person.deals.seats is None else made_by(self.person, table.who, table.at)
         return table.service == self.service, *own
@@ -219,7 +215,11 @@ class ActionRecord:
         )
         for action_count, action in enumerate(connection.execute(sizes).all(), start=1):
             count += action.size
-            if action_count >= MOST_ACTIONS or count > MOST_ROWS or action.at < _oldest():
+            if (
+                action_count >= MOST_ACTIONS
+                or count > MOST_ROWS
+                or action.at < (datetime.now(UTC) - timedelta(days=DAYS))
+            ):
                 connection.execute(delete(bulk_action_rows).where(rows.action_id == action.id))
                 connection.execute(delete(bulk_actions).where(bulk_actions.c.id == action.id))
         statement = insert(bulk_actions).values(
@@ -239,7 +239,3 @@ def _conditions(number: int, keys: Collection[RowKey]) -> Iterable[tuple[Any, ..
         for first in range(0, len(ids), BATCH_SIZE):
             batch = ids[first : first + BATCH_SIZE]
             yield rows.action_id == number, rows.entity == entity, rows.entity_id.in_(batch)
-
-
-def _oldest() -> datetime:
-    return datetime.now(UTC) - timedelta(days=DAYS)

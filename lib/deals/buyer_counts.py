@@ -24,12 +24,10 @@ LARGEST_SPEND = Decimal(10**12)
 NOUNS = {"requests": "bid requests", "bids": "bids", "wins": "wins", "spend": "spend"}
 
 buyer_counts = Table(
-    "buyer_counts",
-    metadata,
-    *keys(service=String(500), deal_id=BigInteger, seat_id=BigInteger, day=Date),
+    "buyer_counts", metadata, *keys(service=String(500), deal_id=BigInteger, seat_id=BigInteger, day=Date),
     *optional(requests=BigInteger, bids=BigInteger, wins=BigInteger, spend=Amount),
     *required(link_id=BigInteger, at=Instant),
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

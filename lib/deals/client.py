@@ -298,23 +298,19 @@ class Deals:
                     | self._codec.write(to_json(writes[index].fields))
                     for index in part
                 ]
-                for index, several in zip(part, self._dry_run(entity, is_new, bodies), strict=True):
+                path = f"{PATH}{BATCH}/" if is_new and entity == DemandDeal.entity else _path(entity)
+                sent = bodies[0] if is_new and entity != DemandDeal.entity else bodies
+                answer = self._ask("POST" if is_new else "PUT", f"{path}?dry_run=true", body=sent)
+                of_writes: WarningsOfWrites = []
+                for result in self._codec.json(answer)["results"]:
+                    own = [DealWarning(**warning) for warning in result["warnings"]]
+                    if len(result["place"]) > 1:
+                        of_writes[-1].append(own)
+                    else:
+                        of_writes.append([own])
+                for index, several in zip(part, of_writes, strict=True):
                     warnings[index] = several
         return [*warnings.values()]
-
-    def _dry_run(self, entity: str, is_new: bool, bodies: Sequence[Mapping[str, Any]]) -> WarningsOfWrites:
-        """The warnings of several writes of one kind; of a new package of one."""
-        path = f"{PATH}{BATCH}/" if is_new and entity == DemandDeal.entity else _path(entity)
-        body = bodies[0] if is_new and entity != DemandDeal.entity else bodies
-        answer = self._ask("POST" if is_new else "PUT", f"{path}?dry_run=true", body=body)
-        several: WarningsOfWrites = []
-        for result in self._codec.json(answer)["results"]:
-            own = [DealWarning(**warning) for warning in result["warnings"]]
-            if len(result["place"]) > 1:
-                several[-1].append(own)
-            else:
-                several.append([own])
-        return several
 
     def propose(self, proposal: Mapping[str, Any]) -> dict[str, Any]:
         """Propose a new package or a change (an extension of ours); returns the proposal as it is stored.

@@ -6,6 +6,7 @@ last day instead.
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 
 from lib.wire import time_zones
@@ -32,18 +33,11 @@ def parse(text: str) -> datetime:
     """
     if not re.fullmatch(PATTERN, text, re.ASCII):
         raise ValueError(f"must be a time like '{_EXAMPLE}' ({SHAPE})")
-    try:
+    with suppress(ValueError, OverflowError):
         moment = datetime.strptime(text, "%Y-%m-%d %H:%M:%S%z")
-        return within_reach(moment)
-    except (ValueError, OverflowError):
-        raise ValueError(f"is no time of the years 2000 to 2999; '{_EXAMPLE}' would be one") from None
-
-
-def within_reach(moment: datetime) -> datetime:
-    """The same time; ValueError outside of the supported years."""
-    if not FIRST <= moment < LAST:
-        raise ValueError("outside of the years 2000 to 2999")
-    return moment
+        if FIRST <= moment < LAST:
+            return moment
+    raise ValueError(f"is no time of the years 2000 to 2999; '{_EXAMPLE}' would be one")
 
 
 def read(text: str) -> datetime:

@@ -45,16 +45,13 @@ STATUS: Mapping[tuple[Side, Act], int] = {
 as they are to answer. A withdrawal leaves that of the round before."""
 
 negotiation_rounds = Table(
-    "negotiation_rounds",
-    metadata,
+    "negotiation_rounds", metadata,
     *keys(service=String(500), deal_id=BigInteger, seat_id=BigInteger, number=BigInteger),
     *required(side=String(10), act=String(10)),
     *optional(price=Amount, currency=String(20), units=BigInteger, first_day=Date, last_day=Date),
-    *required(word=Text, who=Text),
-    *optional(link_id=BigInteger),
-    *required(at=Instant),
+    *required(word=Text, who=Text), *optional(link_id=BigInteger), *required(at=Instant),
     *optional(details=Document),
-)
+)  # fmt: skip
 _COLUMNS = negotiation_rounds.c
 
 

@@ -134,21 +134,18 @@ def _plain(entity: str, *names: str) -> dict[str, Any]:
 
 PROBLEM = _model("Problem", "Why a request was refused.", detail=str)
 INVALID = _model(
-    "ValidationErrors",
-    "Messages by field, nested as the request is; non_field_errors for the whole.",
+    "ValidationErrors", "Messages by field, nested as the request is; non_field_errors for the whole.",
     RootModel[dict[str, list[str | dict[str, Any]] | dict[str, Any]]],
-)
+)  # fmt: skip
 REFERENCE = _model("Reference", "Another entity, by its id.", id=Id, name=str)
 ENTITY = _model("Entity", "An entity.", REFERENCE, created_at=Time, updated_at=Time, warnings=WARNINGS)
 DSP = _model("DspReference", "A DSP of others.", REFERENCE, supports_deal_sync=bool)
 SEAT = _model("SeatReference", "A seat of others.", REFERENCE, external_id=str | None, dsp=DSP)
 SEAT_CHOICE = _model("SeatChoice", "A seat, and whether it has a deal.", value=bool, seat=SEAT, dsp=DSP)
 PACKAGE_SUMMARY = _model(
-    "PackageSummary",
-    "A supply package that a deal is linked with.",
-    REFERENCE,
+    "PackageSummary", "A supply package that a deal is linked with.", REFERENCE,
     **_plain(fields.SUPPLY, "media_type", "is_active", "start_date", "end_date", "status"),
-)
+)  # fmt: skip
 DEAL_SUMMARY = _model(
     "DealSummary", "A demand deal of a package.", REFERENCE, **_plain(fields.DEALS, "deal_id", "status")
 )
@@ -187,24 +184,16 @@ ANSWERS = {
 }
 CREATED_DEAL = _model("CreatedDeal", "One of the deals.", REFERENCE, deal_id=str, warnings=WARNINGS)
 CHANGE_RESULT = _model(
-    "ChangeResult",
-    "What became of one change.",
-    id=Id,
+    "ChangeResult", "What became of one change.", id=Id,
     status=Annotated[int, Field(description="204, or the code that it would answer alone")],
-    error=(Annotated[dict[str, Any], Field(description="The body of that refusal")], {}),
-    warnings=WARNINGS,
-)
+    error=(Annotated[dict[str, Any], Field(description="The body of that refusal")], {}), warnings=WARNINGS,
+)  # fmt: skip
 WARNING = _model(
-    "Warning",
-    "What is valid and probably a slip: the rule, the field, and both values. An extension.",
-    kind=str,
-    field=str,
-    sentence=str,
-    before=Any,
-    after=Any,
+    "Warning", "What is valid and probably a slip: the rule, the field, and both values. An extension.",
+    kind=str, field=str, sentence=str, before=Any, after=Any,
     asks=Annotated[bool, Field(description="Screens have it confirmed; otherwise it is a hint")],
     compared_with=Annotated[str, Field(description="What `before` is, in words")],
-)
+)  # fmt: skip
 DELIVERY = _model(
     "DeliveryFigures",
     "What a deal delivered, by the report: figures of the last days, and of guaranteed impressions those to "

@@ -22,24 +22,19 @@ drafts = Table(
     "drafts", metadata, *keys(username=String(64), service=String(500)), *required(at=Instant, body=Document)
 )
 change_drafts = Table(
-    "change_drafts",
-    metadata,
+    "change_drafts", metadata,
     *keys(username=String(64), service=String(500), entity=String(40), entity_id=BigInteger),
     *required(at=Instant, body=Document),
-)
+)  # fmt: skip
 package_questions = Table(
-    "package_questions",
-    metadata,
-    *keys(service=String(500), package_id=BigInteger),
+    "package_questions", metadata, *keys(service=String(500), package_id=BigInteger),
     *required(reporting=String(500), project=String(200), slicer=String(200)),
     *required(params=Document, owner=String(64), at=Instant),
-)
+)  # fmt: skip
 package_notes = Table(
-    "package_notes",
-    metadata,
-    *keys(service=String(500), package_id=BigInteger),
+    "package_notes", metadata, *keys(service=String(500), package_id=BigInteger),
     *required(owner=String(LONGEST_OWNER), note=Text, who=String(64), at=Instant),
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

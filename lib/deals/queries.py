@@ -104,14 +104,12 @@ def query(parameters: Parameters, problems: Problems, offer: ListOffer = PAGES) 
         limit=_number(single["limit"], "limit", (1, LARGEST_LIMIT, DEFAULT_LIMIT), problems),
         offset=_number(single["offset"], "offset", (0, LARGEST_ID, 0), problems),
         search=single["search"].strip(),
-        ordering=tuple((name.removeprefix("-"), name.startswith("-")) for name in orders),
-        filters=values,
+        ordering=tuple((name.removeprefix("-"), name.startswith("-")) for name in orders), filters=values,
         meanings=meanings,
         counts=tuple(dict.fromkeys(_names(single["counts"], "counts", offer.countable, "counted", problems))),
-        report=(project, slicer),
-        has_etags=flag(single["etags"], "etags", problems),
+        report=(project, slicer), has_etags=flag(single["etags"], "etags", problems),
         has_delivery=flag(single["delivery"], "delivery", problems),
-    )
+    )  # fmt: skip
 
 
 def none(parameters: Parameters, problems: Problems) -> None:

@@ -113,12 +113,9 @@ TARGETING: Mapping[str, Any] = {
 DemandDealOptionRequest = _request(
     "DemandDealOptionRequest",
     "A demand deal to create. Its own terms are instead of those that all share. (An extension.)",
-    seat=(ById, ...),
-    price=(Amount, ...),
-    deal_sync=(bool, False),
-    is_active=(bool, True),
+    seat=(ById, ...), price=(Amount, ...), deal_sync=(bool, False), is_active=(bool, True),
     **_plain(fields.DEALS, *fields.TERMS),
-)
+)  # fmt: skip
 CreateDemandDealsRequest = _request(
     "CreateDemandDealsRequest",
     "Demand deals to create with a supply package.",
@@ -142,10 +139,7 @@ SupplyPackageRequest = _request(
     create_demand_deals=(CreateDemandDealsRequest | None, None),
 )
 DemandDealRequest = _request(
-    "DemandDealRequest",
-    "Demand Deal.",
-    EntityRequest.READ_ONLY | {"dsp", "package"} | fields.read_only(fields.DEALS),
-    seat=(ById, ...),
-    supply_deals=(Links, Field(default_factory=list)),
-    **_plain(fields.DEALS),
-)
+    "DemandDealRequest", "Demand Deal.",
+    EntityRequest.READ_ONLY | {"dsp", "package"} | fields.read_only(fields.DEALS), seat=(ById, ...),
+    supply_deals=(Links, Field(default_factory=list)), **_plain(fields.DEALS),
+)  # fmt: skip

@@ -229,7 +229,6 @@ class _DeprecatedRoute(APIRoute):
 
 
 def _entity_routes(entity: str) -> APIRouter:
-    """The routes of one entity, with the documentation of its fields."""
     is_legacy = entity == LEGACY
     router = APIRouter(
         prefix=f"/{entity}",
@@ -314,7 +313,6 @@ def _entity_routes(entity: str) -> APIRouter:
 
 
 def _list_parameters(entity: str) -> list[Schema]:
-    """Search, ordering, and a filter for each plain field."""
     offer = listing.offer(entity)
     how = f"Comma-separated, a minus before a name reverses it: {', '.join(offer.orderings)}. {ORDERS}"
     ordering = TEXT | {"pattern": _names([f"-?{name}" for name in offer.orderings]), "description": how}

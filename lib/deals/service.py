@@ -190,7 +190,14 @@ class DealsService:
         is_atomic = batches.is_atomic(request.parameters, problems)
         bodies = batches.bodies(request.body, problems)
         if request.is_dry_run:
-            writes = [(body["id"], _without_id(body), body.get("etag")) for body in bodies]
+            writes = [
+                (
+                    body["id"],
+                    {name: value for name, value in body.items() if name not in ("id", "etag")},
+                    body.get("etag"),
+                )
+                for body in bodies
+            ]
             return self._try(request, partial(dry_run.changes, entity, writes))
 
         def within(work: Work) -> tuple[Results, Sequence[Case]]:
@@ -200,7 +207,12 @@ class DealsService:
                 changes.find(body["id"])
                 problems = Problems()
                 _check_repeatable(body, problems)
-                changes.apply(body["id"], _without_id(body), body.get("etag"), problems)
+                changes.apply(
+                    body["id"],
+                    {name: value for name, value in body.items() if name not in ("id", "etag")},
+                    body.get("etag"),
+                    problems,
+                )
 
             with batches.batch(work, is_atomic) as results:
                 results += [batches.result(work, body["id"], partial(change, body)) for body in bodies]
@@ -317,8 +329,3 @@ def _check_repeatable(body: Any, problems: Problems) -> None:
     """A PUT may be repeated (RFC 9110, 9.2.2): one that creates deals needs a key that makes them once."""
     if isinstance(body, Mapping) and body.get("create_demand_deals") is not None:
         problems.add((), NEEDS_KEY)
-
-
-def _without_id(body: Mapping[str, Any]) -> Fields:
-    """The fields of a change in a list."""
-    return {name: value for name, value in body.items() if name not in ("id", "etag")}

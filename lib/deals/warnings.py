@@ -1,9 +1,9 @@
-"""What is valid in a write and probably a slip: one row a rule, for whoever asks.
+"""What is valid in a write and probably a slip: one check a rule, for whoever asks.
 
 Nothing is refused for it. A write answers with the sentences; with `dry_run` nothing is written, and forms,
-files, agents, proposals and counter-offers show the same warnings. RULES says of each what it is about,
-whether it asks or hints, and who may read it: a buyer gets rules alone that compare with what their page
-shows.
+files, agents, proposals and counter-offers show the same warnings. A WarningRule says what each is
+about, whether it asks or hints, and who may read it: a buyer gets rules alone that compare with what their
+page shows.
 
 A price is compared with the first scale that there is: the price before, else what was won, else the list
 prices of the same package. Scales are in the currency of the price: there is none of prices in another.
@@ -44,17 +44,11 @@ Reader = Literal["house", "buyer"]
 HOUSE, BOTH = frozenset[Reader]({"house"}), frozenset[Reader]({"house", "buyer"})
 Values = Mapping[str, Any]
 _BOOKINGS: tuple[Kind, ...] = ("deal", "package")
-_COSTS, _PAIR = frozenset({"price", "units", "budget"}), frozenset({"seat", "supply_deals"})
 _PRICED: tuple[Kind, ...] = ("deal", "offer")
 _DATED: tuple[Kind, ...] = ("package", "offer")
-WON, PRICES, RUNNING, SUPPLY = (
-    "won prices", "prices of other deals of a package", "running deals", "available impressions",
-)  # fmt: skip
-_TARGETS = frozenset(Targeting.model_fields)
-_PRICE, _UNITS, _DATES, _LINKS = (
-    frozenset({"price", "currency"}), frozenset({"units", "supply_deals"}),
-    frozenset({"start_date", "end_date"}), frozenset({"demand_deals", "supply_deals"}),
-)  # fmt: skip
+PRICES, RUNNING, SUPPLY = "prices of other deals of a package", "running deals", "available impressions"
+_PRICE, _UNITS = frozenset({"price", "currency"}), frozenset({"units", "supply_deals"})
+_DATES = frozenset({"start_date", "end_date"})
 
 
 @dataclass(frozen=True)
@@ -228,16 +222,6 @@ class Case:
         return None if units is None or price is None else Decimal(units) * Decimal(price) / 1000
 
     @property
-    def needs_wins(self) -> bool:
-        return (
-            self.of == "deal"
-            and bool(self.after.get("price"))
-            and self.has_new_price
-            and not self.price_before
-            and self.currency(self.after) == self.usual_currency
-        )
-
-    @property
     def new_deals(self) -> list["Case"]:
         """The deals that a package is written with, each with the terms of its own and those of all."""
         request = self.after.get(NEW_DEALS) or {}
@@ -274,12 +258,13 @@ class Case:
 
 Answer = tuple[str, Any, Any] | tuple[str, Any, Any, str]
 """A sentence, the value before or compared with, the value after, and what it is compared with in words."""
+Check = Callable[[Case], Iterator[Answer]]
 
 
 @dataclass(frozen=True)
 class WarningRule:
     """A kind of slip: what it is about, the field it stands at, and what it `needs` of the service beyond the
-    write and the entity before.
+    write and the entity before. It decorates the check that finds it.
 
     `names` are the fields of which a write sets one; empty for any.
     """
@@ -288,12 +273,20 @@ class WarningRule:
     of: tuple[Kind, ...]
     field: str
     names: frozenset[str]
-    check: Callable[[Case], Iterable[Answer]]
     needs: tuple[str, ...] = ()
     asks: bool = True
     readers: frozenset[Reader] = HOUSE
 
+    def __call__(self, check: Check) -> Check:
+        RULES[self] = check
+        return check
 
+
+RULES: dict[WarningRule, Check] = {}
+"""In the order in which they are answered."""
+
+
+@WarningRule("price_slip", _PRICED, "price", _PRICE, ("won prices", PRICES), readers=BOTH)
 def _price(case: Case) -> Iterator[Answer]:
     price = case.after.get("price")
     if price is None or not case.has_new_price or case.after.get("price") == case.price_before:
@@ -304,6 +297,7 @@ def _price(case: Case) -> Iterator[Answer]:
         yield from _beyond("price", price, case.scale, UNUSUAL)
 
 
+@WarningRule("price_not_compared", ("deal",), "price", _PRICE, (PRICES,), asks=False)
 def _price_alone(case: Case) -> Iterator[Answer]:
     price, currency = case.after.get("price"), case.currency(case.after)
     before = case.before.get("price")
@@ -312,6 +306,7 @@ def _price_alone(case: Case) -> Iterator[Answer]:
         yield sentence, None, price
 
 
+@WarningRule("currency_slip", ("deal",), "currency", _PRICE)
 def _currency(case: Case) -> Iterator[Answer]:
     price, (before, after) = case.before.get("price"), map(case.currency, (case.before, case.after))
     if price and price == case.after.get("price") and before != after:
@@ -319,11 +314,13 @@ def _currency(case: Case) -> Iterator[Answer]:
         yield f"the same price in {after} as before in {before}", before, after
 
 
+@WarningRule("same_price", ("deal",), "price", _PRICE, ("currencies of a request",))
 def _same_price(case: Case) -> Iterator[Answer]:
     if case.same_price:
         yield f"the same price for {case.same_price}", None, case.after.get("price")
 
 
+@WarningRule("budget_slip", ("deal",), "budget", frozenset({"budget"}))
 def _budget(case: Case) -> Iterator[Answer]:
     before: Any = case.before.get("budget")
     budget, price = case.after.get("budget"), case.after.get("price")
@@ -342,6 +339,7 @@ def _budget(case: Case) -> Iterator[Answer]:
         yield f"a first budget of {money_text(budget)}", None, budget
 
 
+@WarningRule("budget_exceeded", ("deal",), "budget", frozenset({"price", "units", "budget"}))
 def _budget_for_units(case: Case) -> Iterator[Answer]:
     budget, cost = case.after.get("budget"), case.cost
     if budget is not None and cost is not None and cost > budget:
@@ -353,6 +351,7 @@ def _budget_for_units(case: Case) -> Iterator[Answer]:
         yield sentence, cost, budget
 
 
+@WarningRule("fee_slip", ("deal",), FEE, frozenset({FEE, FEE_TYPE, "price"}))
 def _fee(case: Case) -> Iterator[Answer]:
     fee, kind, price = (case.after.get(name) for name in (FEE, FEE_TYPE, "price"))
     if not fee or kind in (None, NO_FEE):
@@ -377,6 +376,7 @@ def _fee(case: Case) -> Iterator[Answer]:
         yield from _beyond("fee", fee, PriceScale.at(before, "the fee before"), unusual)
 
 
+@WarningRule("units_slip", _PRICED, "units", _UNITS, readers=BOTH)
 def _units(case: Case) -> Iterator[Answer]:
     units, before = case.after.get("units"), case.before.get("units")
     if units and before and (units > FACTOR * before or units * FACTOR < before):
@@ -385,6 +385,9 @@ def _units(case: Case) -> Iterator[Answer]:
         yield f"{units:,.0f} impressions, where {title} {verb} {before:,.0f}", before, units, title
 
 
+@WarningRule(
+    "second_deal", ("deal",), "seat", frozenset({"seat", "supply_deals"}), ("other deals of a seat",)
+)
 def _twin(case: Case) -> Iterator[Answer]:
     count, name = case.twins
     if count:
@@ -392,6 +395,7 @@ def _twin(case: Case) -> Iterator[Answer]:
         yield f"a second deal of the same seat and package, beside {name}{rest}", None, None
 
 
+@WarningRule("old_contact", ("deal",), "seat", frozenset({"seat"}))
 def _old_contact(case: Case) -> Iterator[Answer]:
     before, after = ((values.get("seat") or {}).get("id") for values in (case.before, case.after))
     email = case.after.get("contact_email")
@@ -399,6 +403,10 @@ def _old_contact(case: Case) -> Iterator[Answer]:
         yield f"a new seat with the contact of the one before, {email}", before, after
 
 
+@WarningRule(
+    "no_package", _BOOKINGS, "supply_deals", frozenset({"demand_deals", "supply_deals"}),
+    ("links of other deals",),
+)  # fmt: skip
 def _no_package(case: Case) -> Iterator[Answer]:
     if case.of == "deal" and case.before.get("supply_deals") and not case.after.get("supply_deals"):
         yield "the deal is left without a package, and can't be bought", None, None
@@ -412,6 +420,7 @@ def _stop(case: Case) -> str:
     return "1 deal that runs now stops" if count == 1 else f"{count:,} deals that run now stop"
 
 
+@WarningRule("start_moved", _DATED, "start_date", _DATES, (RUNNING,), readers=BOTH)
 def _start(case: Case) -> Iterator[Answer]:
     start, before = case.after.get("start_date"), case.before.get("start_date")
     if not start or not before or start == before:
@@ -426,6 +435,7 @@ def _start(case: Case) -> Iterator[Answer]:
         yield f"the start moves by {abs(start - before).days:,} days, from {old_day} to {day}", before, start
 
 
+@WarningRule("end_slip", _DATED, "end_date", _DATES, (RUNNING,), readers=BOTH)
 def _end(case: Case) -> Iterator[Answer]:
     end, before = case.after.get("end_date"), case.before.get("end_date")
     if end is None or end == before:
@@ -442,6 +452,7 @@ def _end(case: Case) -> Iterator[Answer]:
         yield f"an end in the past, on {day}", before, end
 
 
+@WarningRule("guarantee_without_end", _BOOKINGS, "units", _UNITS | _DATES)
 def _open_guarantee(case: Case) -> Iterator[Answer]:
     packages = [case.after] if case.of == "package" else case.packages
     units = case.promise.units if case.promise is not None else case.after.get("units")
@@ -449,6 +460,7 @@ def _open_guarantee(case: Case) -> Iterator[Answer]:
         yield f"{units:,.0f} guaranteed impressions without an end, and so without a pace", None, units
 
 
+@WarningRule("guarantee_beyond", _BOOKINGS, "units", frozenset(), (SUPPLY,))
 def _supply(case: Case) -> Iterator[Answer]:
     promise, supply = case.promise, case.supply
     if promise is None or promise.package.end_date is None or supply is None:
@@ -462,6 +474,7 @@ def _supply(case: Case) -> Iterator[Answer]:
         yield sentence, round(supply.units), promise.units, "what there is"
 
 
+@WarningRule("guarantee_not_compared", _BOOKINGS, "units", frozenset(), (SUPPLY,), asks=False)
 def _report_missing(case: Case) -> Iterator[Answer]:
     promise = case.promise
     if promise is not None and case.supply is None and 0 < promise.days(case.now) < float("inf"):
@@ -471,6 +484,9 @@ def _report_missing(case: Case) -> Iterator[Answer]:
 LONGEST = 100  # characters of a value
 
 
+@WarningRule(
+    "unknown_target", ("package",), "targeting", frozenset(Targeting.model_fields), ("the report's values",)
+)
 def _targets(case: Case) -> Iterator[Answer]:
     targeting = case.new_targets
     for kind in KINDS:
@@ -483,33 +499,14 @@ def _targets(case: Case) -> Iterator[Answer]:
                 yield UNLISTED[kind.name].format(text), None, text
 
 
-RULES = (
-    WarningRule("price_slip", _PRICED, "price", _PRICE, _price, (WON, PRICES), readers=BOTH),
-    WarningRule("price_not_compared", ("deal",), "price", _PRICE, _price_alone, (PRICES,), asks=False),
-    WarningRule("currency_slip", ("deal",), "currency", _PRICE, _currency),
-    WarningRule("same_price", ("deal",), "price", _PRICE, _same_price, ("currencies of a request",)),
-    WarningRule("budget_slip", ("deal",), "budget", frozenset({"budget"}), _budget),
-    WarningRule("budget_exceeded", ("deal",), "budget", _COSTS, _budget_for_units),
-    WarningRule("fee_slip", ("deal",), FEE, frozenset({FEE, FEE_TYPE, "price"}), _fee),
-    WarningRule("units_slip", _PRICED, "units", _UNITS, _units, readers=BOTH),
-    WarningRule("second_deal", ("deal",), "seat", _PAIR, _twin, ("other deals of a seat",)),
-    WarningRule("old_contact", ("deal",), "seat", frozenset({"seat"}), _old_contact),
-    WarningRule("no_package", _BOOKINGS, "supply_deals", _LINKS, _no_package, ("links of other deals",)),
-    WarningRule("start_moved", _DATED, "start_date", _DATES, _start, (RUNNING,), readers=BOTH),
-    WarningRule("end_slip", _DATED, "end_date", _DATES, _end, (RUNNING,), readers=BOTH),
-    WarningRule("guarantee_without_end", _BOOKINGS, "units", _UNITS | _DATES, _open_guarantee),
-    WarningRule("guarantee_beyond", _BOOKINGS, "units", frozenset(), _supply, (SUPPLY,)),
-    WarningRule("guarantee_not_compared", _BOOKINGS, "units", frozenset(), _report_missing, (SUPPLY,), False),
-    WarningRule("unknown_target", ("package",), "targeting", _TARGETS, _targets, ("the report's values",)),
-)
 NEEDS = tuple(dict.fromkeys(need for rule in RULES for need in rule.needs))
 """What our own service alone compares with: of another one rules are left out, or compare with less."""
 RULED = frozenset().union(*(rule.names for rule in RULES)) | {NEW_DEALS}
 """The fields that rules are about."""
 
 
-_RULES: Mapping[tuple[Kind, Reader], Sequence[WarningRule]] = {
-    (of, reader): [rule for rule in RULES if of in rule.of and reader in rule.readers]
+_RULES: Mapping[tuple[Kind, Reader], Sequence[tuple[WarningRule, Check]]] = {
+    (of, reader): [pair for pair in RULES.items() if of in pair[0].of and reader in pair[0].readers]
     for of in get_args(Kind)
     for reader in get_args(Reader)
 }
@@ -526,9 +523,9 @@ def judge(case: Case, reader: Reader = "house") -> list[DealWarning]:
         DealWarning(
             rule.kind, rule.field, f"{sentence[0].upper()}{sentence[1:]}.", before, after, rule.asks, *title
         )
-        for rule in _RULES[case.of, reader]
+        for rule, check in _RULES[case.of, reader]
         if not rule.names or not rule.names.isdisjoint(case.names)
-        for sentence, before, after, *title in rule.check(case)
+        for sentence, before, after, *title in check(case)
     ]
     if len(warnings) > MOST:
         asks = any(warning.asks for warning in warnings[MOST:])
@@ -541,7 +538,13 @@ def compare(cases: Iterable[Case], availability: Availability, seats: Callable[[
     win_scales = cache(partial(availability.win_scales, seats))
     for case in cases:
         try:
-            if case.needs_wins:
+            if (
+                case.of == "deal"
+                and bool(case.after.get("price"))
+                and case.has_new_price
+                and not case.price_before
+                and case.currency(case.after) == case.usual_currency
+            ):
                 media = [package.get("media_type") for package in case.packages]
                 case.wins = win_scales().find((case.after.get("seat") or {}).get("id"), media)
             if case.promise is not None and 0 < case.promise.days(case.now) < float("inf"):

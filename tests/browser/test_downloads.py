@@ -25,7 +25,7 @@ from lib.deals.models import AppList, DemandDeal, SupplyPackage
 from lib.people.tokens.access import Access
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Order, RecordsQuery
 from lib.serving import connect
-from lib.ui.deals.csv import csv_changes, csv_deals, csv_packages
+from lib.ui.deals.csv import csv_changes, csv_creations, csv_deals
 from lib.views import BoardCell
 from lib.wire import csv_text
 from lib.wire.filters import Filter
@@ -365,7 +365,7 @@ PLACES = {
     "packages from a CSV": Place(
         f"{DEALS}&deals_kind=Packages",
         (".st-key-deals_csv_menu button", ".st-key-packages_from_csv_open button"),
-        {"packages_from_csv_template": template(csv_packages.SHAPE)},
+        {"packages_from_csv_template": template(csv_creations.SHAPE)},
     ),
     "deals from a CSV": Place(
         DEALS, (".st-key-deals_csv_menu button", ".st-key-deals_from_csv_open button"),

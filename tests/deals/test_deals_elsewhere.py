@@ -25,7 +25,7 @@ from lib.figures.deals import field_text, targeting_text
 from lib.people import ALL_DEALS, DealsGrant, Person
 from lib.serving import connect
 from lib.settings import Settings
-from lib.ui.deals import id_picker
+from lib.ui.deals import catalog
 from lib.ui.deals.changes import merge
 from lib.ui.deals.drawer import details
 from lib.wire.errors import Forbidden, ServiceProblem
@@ -178,7 +178,7 @@ def test_seats_are_typed_where_none_are_known(visit: Visit, book: Book) -> None:
     picker.options.extend(["72", "nobody"])
     clean(picker.set_value(["72", "nobody"]).run())
     assert desk.session_state["np_seats"] == [72]
-    assert id_picker.NOT_A_NUMBER in " ".join(caption.value for caption in desk.caption)
+    assert catalog.NOT_A_NUMBER in " ".join(caption.value for caption in desk.caption)
 
 
 def test_from_the_form_to_a_changed_deal(visit: Visit, book: Book) -> None:
@@ -287,7 +287,7 @@ def test_what_can_not_be_read_is_counted_and_shown() -> None:
 )
 def test_typed_ids(typed: object, number: int | None) -> None:
     """Digits are an id; anything else is none."""
-    assert id_picker.read_number(typed) == number
+    assert catalog.read_number(typed) == number
 
 
 def test_what_a_plain_service_does(told: SyncState) -> None:

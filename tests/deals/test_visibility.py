@@ -384,11 +384,11 @@ def test_no_order_and_no_count_tells_of_what_is_hidden(
     caller = limited["who may read"]
     visible = {row["id"] for row in caller.get(f"{entity}/", limit=500)["results"]}
     assert getattr(hidden, entity) not in visible
-    for name in listing.orderings(entity):
+    for name in listing.offer(entity).orderings:
         page = caller.get(f"{entity}/", limit=500, ordering=f"-{name}")
         assert {row["id"] for row in page["results"]} == visible
         assert page["count"] == len(visible)
-    for name in listing.countable(entity):
+    for name in listing.offer(entity).countable:
         counts = caller.get(f"{entity}/", counts=name)["counts"][name]
         assert sum(counts.values()) <= len(visible) or name in ("seat", "dsp")
         hidden_ids = {str(hidden.seats)} if name == "seat" else {str(hidden.dsps)} if name == "dsp" else set()

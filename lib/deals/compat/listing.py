@@ -61,7 +61,17 @@ def page(
             _ids(resource, name, links_of) for resource in matches if _has(resource, others, links_of)
         )
         counts_of[name] = dict(Counter(text for texts in values_of for text in texts - {"None"}))
-    return Page(len(models), tuple(_order(models, orders, links_of)[offset : offset + limit]), counts_of)
+    result = sorted(models, key=lambda resource: resource.id or 0)
+    # By the last name first: sorting keeps the order of equals. What has no value comes last.
+    for by in reversed(orders):
+        order_name = by.removeprefix("-")
+        keys = {id(resource): _key(resource, order_name, links_of) for resource in result}
+        with_key = [resource for resource in result if keys[id(resource)] is not None]
+        with_key.sort(key=lambda resource: keys[id(resource)], reverse=by.startswith("-"))
+        if order_name == "price":  # prices are compared with those in the same currency alone
+            with_key.sort(key=lambda resource: _currencies(resource, links_of)[0])
+        result = with_key + [resource for resource in result if keys[id(resource)] is None]
+    return Page(len(models), tuple(result[offset : offset + limit]), counts_of)
 
 
 def values(resource: Resource, name: str, links_of: Links = no_links) -> list[Any]:
@@ -113,20 +123,6 @@ def _has(resource: Resource, conditions: Mapping[str, Any], links_of: Links) -> 
 
 def _ids(resource: Resource, name: str, links_of: Links) -> set[str]:
     return {str(getattr(part, "id", part)) for part in values(resource, name, links_of)}
-
-
-def _order(models: Sequence[Model], orders: Sequence[str], links_of: Links) -> list[Model]:
-    """By the last name first: sorting keeps the order of equals. What has no value comes last."""
-    result = sorted(models, key=lambda resource: resource.id or 0)
-    for order in reversed(orders):
-        name = order.removeprefix("-")
-        keys = {id(resource): _key(resource, name, links_of) for resource in result}
-        with_key = [resource for resource in result if keys[id(resource)] is not None]
-        with_key.sort(key=lambda resource: keys[id(resource)], reverse=order.startswith("-"))
-        if name == "price":  # prices are compared with those in the same currency alone
-            with_key.sort(key=lambda resource: _currencies(resource, links_of)[0])
-        result = with_key + [resource for resource in result if keys[id(resource)] is None]
-    return result
 
 
 def _key(resource: Resource, name: str, links_of: Links) -> Any:

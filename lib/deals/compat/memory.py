@@ -28,9 +28,8 @@ READ_ONLY = frozenset({"id", "created_at", "updated_at", "status", "create_deman
 memory_rows = numbered_table(
     "remembered",
     *required(service=String(500), entity=String(20), entity_id=Key, at=Instant, who=String(64)),
-    *required(action=String(10), body=Document),
-    Index(None, "service", "entity", "entity_id", "id"),
-)
+    *required(action=String(10), body=Document), Index(None, "service", "entity", "entity_id", "id"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -138,7 +137,6 @@ def differences(entity: str, before: Body, after: Body) -> tuple[dict[str, Any],
 
 
 def _change(before: MemoryEntry | None, after: MemoryEntry) -> EntityChange | None:
-    """The change between two entries; None if nothing changed."""
     entry: dict[str, Any] = {"id": after.id, "at": moments.write(after.at), "who": after.who}
     if after.action == "removed":
         return EntityChange(

@@ -53,26 +53,19 @@ from lib.wire.errors import (
 MOST_OPEN = 500
 APPLIES, REPEATABLE = timedelta(minutes=2), timedelta(hours=20)
 UNDECIDED = {"decided_by": None, "decided_at": None, "decided_token": None}
-MAY_NOT_PROPOSE = "'{}' can see deals, but not propose changes"
 OWN = "Somebody else approves a proposal of yours (setting approve_own_proposals); you can take it back"
 MAY_NOT_DECIDE = "'{}' may propose changes of deals, but not approve them"
 NEW_DEALS = "create_demand_deals"
 
 proposals = numbered_table(
-    "proposals",
-    *required(service=String(500), entity=String(20)),
-    *optional(entity_id=BigInteger),
+    "proposals", *required(service=String(500), entity=String(20)), *optional(entity_id=BigInteger),
     *required(name=Text, fields=Document, before=Document, reason=Text),
-    *optional(question=Document, expected=Document),
-    *required(by=String(64)),
+    *optional(question=Document, expected=Document), *required(by=String(64)),
     *optional(made_with=Integer, token=String(200), decided_token=String(200)),
-    *required(at=Instant, state=String(20)),
-    *optional(decided_by=String(64), decided_at=Instant),
-    *required(word=Text),
-    *optional(applied_id=BigInteger),
-    *required(is_edited=Boolean),
+    *required(at=Instant, state=String(20)), *optional(decided_by=String(64), decided_at=Instant),
+    *required(word=Text), *optional(applied_id=BigInteger), *required(is_edited=Boolean),
     Index(None, "service", "state"),
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -137,12 +130,24 @@ class Proposals(DatabaseScope):
         return {"results": [{"place": [], "would": would, "errors": errors, "warnings": warnings}]}
 
     def _values(self, body: Mapping[str, Any], writer: ProposalWriter) -> Fields:
-        """The columns of a new proposal."""
         if not self._deals.proposes:
-            raise Forbidden(MAY_NOT_PROPOSE.format(self.person.username))
+            raise Forbidden(f"'{self.person.username}' can see deals, but not propose changes")
         request = check(ProposalRequest, to_json(body))
         entity, entity_id, fields = request["entity"], request["entity_id"], request["fields"]
-        _check_expected(request["expected"])
+        if (expected := request["expected"]) is not None:
+            # The ends of the range, its days and its counts have to be in order.
+            hits, tests = expected["range_held"], expected["past_periods_tested"]
+            is_alone, is_above = (hits is None) != (tests is None), (hits or 0) > (tests or 0)
+            faults = {
+                "low": expected["low"] > expected["high"] and "This must not be above high.",
+                "first_day": expected["first_day"] > expected["last_day"]
+                and "This must not be after last_day.",
+                "range_held": "This goes together with past_periods_tested."
+                if is_alone
+                else is_above and "This must not be above past_periods_tested.",
+            }
+            if wrong := {name: [sentence] for name, sentence in faults.items() if sentence}:
+                raise Invalid({"expected": wrong})
         before = {} if entity_id is None else writer.read(entity, entity_id)[0]
         _check_fields(entity, entity_id, fields, before)
         before_fields = {name: value for name, value in before.items() if name in COMPARE_FIELDS[entity]}
@@ -289,7 +294,6 @@ class Proposals(DatabaseScope):
         return self.person.deals if self.grant is None else self.grant
 
     def _visible(self) -> tuple[Any, ...]:
-        """The condition for the proposals that this person may see."""
         table = proposals.c
         if not self._deals.reads:
             raise Forbidden(f"'{self.person.username}' has no access to deals")
@@ -314,22 +318,6 @@ def _check_fields(
     if entity_id is not None and NEW_DEALS in fields:
         problems.add(("fields", NEW_DEALS), "New deals of an existing package can't be proposed.")
     problems.check()
-
-
-def _check_expected(expected: Mapping[str, Any] | None) -> None:
-    """Invalid where the ends of the range, its days or its counts are not in order."""
-    if expected is None:
-        return
-    hits, tests = expected["range_held"], expected["past_periods_tested"]
-    faults = {
-        "low": expected["low"] > expected["high"] and "This must not be above high.",
-        "first_day": expected["first_day"] > expected["last_day"] and "This must not be after last_day.",
-        "range_held": (hits is None) != (tests is None) and "This goes together with past_periods_tested.",
-    }
-    if hits is not None and tests is not None and hits > tests:
-        faults["range_held"] = "This must not be above past_periods_tested."
-    if wrong := {name: [sentence] for name, sentence in faults.items() if sentence}:
-        raise Invalid({"expected": wrong})
 
 
 def _is_applying(proposal: Proposal) -> bool:

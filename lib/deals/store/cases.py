@@ -106,12 +106,8 @@ def _packages(deal: Mapping[str, Any]) -> list[int]:
     return [package["id"] for package in deal.get("supply_deals") or () if "id" in package]
 
 
-def _seat(deal: Mapping[str, Any]) -> int | None:
-    return (deal.get("seat") or {}).get("id")
-
-
 def _pairs(deal: Mapping[str, Any]) -> set[Pair]:
-    return {(package, _seat(deal)) for package in _packages(deal)}
+    return {(package, (deal.get("seat") or {}).get("id")) for package in _packages(deal)}
 
 
 def _add_promises(work: Work, deals: Sequence[Case], own: Collection[int]) -> None:
@@ -123,7 +119,7 @@ def _add_promises(work: Work, deals: Sequence[Case], own: Collection[int]) -> No
     for case in deals:
         if len(ids := _packages(case.after)) == 1:
             price = case.after.get("price") if case.currency(case.after) == work.currency else None
-            guarantees[ids[0]].append((case.after["units"], _seat(case.after), price))
+            guarantees[ids[0]].append((case.after["units"], (case.after.get("seat") or {}).get("id"), price))
     package_ids = [package for package, case in last.items() if not case.packages]
     bodies = {body["id"]: body for body in PACKAGES.show(work, package_ids)} if package_ids else {}
     for package, case in last.items():

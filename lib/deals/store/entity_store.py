@@ -20,7 +20,6 @@ from lib.wire.errors import InUse, NotFound
 
 NAMED_DEPENDANTS = 5
 OTHERS = "others that you can't see"
-KEPT_OF_OTHERS = ("id", "name", "is_excluded")
 
 
 @dataclass(frozen=True)
@@ -207,7 +206,7 @@ def _brief(value: Any) -> Any:
     if isinstance(value, list):
         return [_brief(link) for link in value]
     if isinstance(value, dict):
-        names = KEPT_OF_OTHERS if "id" in value else value
+        names = ("id", "name", "is_excluded") if "id" in value else value
         return {name: _brief(value[name]) for name in names if name in value}
     return value
 

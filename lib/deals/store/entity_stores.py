@@ -100,7 +100,22 @@ class SupplyPackages(EntityStore):
         if new_deals is not None:
             if fields.get("demand_deals") is not None:
                 problems.add((), EITHER)
-            _check_terms_of_options(new_deals, problems)
+            # A sentence stands once where the shared terms alone break a rule.
+            broken: dict[Path, str] = {}
+            for number, option in enumerate(new_deals.get("demand_deals_options") or [{}]):
+                own_path, own = (
+                    (*OPTIONS, number),
+                    {term: option[term] for term in TERMS if option.get(term) is not None},
+                )
+                terms = {**new_deals, **own, "deal_sync": option.get("deal_sync")}
+                for name, rule in broken_rules(terms).items():
+                    path = own_path if own.keys() & rule.terms else OPTIONS[:1]
+                    if not any(
+                        problems.at(*at, term) for at in (own_path, OPTIONS[:1]) for term in rule.terms
+                    ):
+                        broken[*path, name] = rule.sentence
+            for path, sentence in broken.items():
+                problems.add(path, sentence)
 
     def found_by(self, row: Mapping[str, Any]) -> Fields:
         """Its targeting too."""
@@ -133,27 +148,14 @@ class SupplyPackages(EntityStore):
         for option in options:
             seat = buyers[option["seat"]["id"]]
             own = {field: option[field] for field in ("seat", "price", "deal_sync", "is_active")}
-            deal = {**common, **own, **_own_terms(option), "name": generated_name(name, seat["name"])}
+            deal = {
+                **common,
+                **own,
+                **{term: option[term] for term in TERMS if option.get(term) is not None},
+                "name": generated_name(name, seat["name"]),
+            }
             keys += DEALS.create(work, deal)
         return keys
-
-
-def _check_terms_of_options(new_deals: Fields, problems: Problems) -> None:
-    """The rules of terms for each deal; a sentence stands once where the shared terms alone break it."""
-    broken: dict[Path, str] = {}
-    for number, option in enumerate(new_deals.get("demand_deals_options") or [{}]):
-        own_path, own = (*OPTIONS, number), _own_terms(option)
-        whole = {**new_deals, **own, "deal_sync": option.get("deal_sync")}
-        for name, rule in broken_rules(whole).items():
-            path = own_path if own.keys() & rule.terms else OPTIONS[:1]
-            if not any(problems.at(*at, term) for at in (own_path, OPTIONS[:1]) for term in rule.terms):
-                broken[*path, name] = rule.sentence
-    for path, sentence in broken.items():
-        problems.add(path, sentence)
-
-
-def _own_terms(option: Fields) -> Fields:
-    return {term: option[term] for term in TERMS if option.get(term) is not None}
 
 
 def _links(
@@ -470,10 +472,6 @@ def _check_synced_deals(work: Work, at: ColumnElement[bool], field: str, problem
         problems.add((field,), f"Demand deals are synchronized, and need deal sync: {', '.join(names)}.")
 
 
-def _deals_with(column: str) -> Dependants:
-    return Dependants("demand deal", t.demand_deals, t.demand_deals.c[column])
-
-
 def _packages_with(links: Table) -> Dependants:
     return Dependants("supply package", t.supply_packages, links.c.list_id, links.c.supply_package_id)
 
@@ -493,13 +491,18 @@ SUPPLY = SupplyPackages(
         Dependants("package", t.packages, _OLD.supply_package_id, _OLD.package_id),
     ),
 )
-PACKAGES = Packages("packages", t.packages, requests.PackageRequest, (_deals_with("package_id"),))
+PACKAGES = Packages(
+    "packages",
+    t.packages,
+    requests.PackageRequest,
+    (Dependants("demand deal", t.demand_deals, t.demand_deals.c["package_id"]),),
+)
 SEATS = Seats(
     "seats",
     t.seats,
     requests.SeatRequest,
     (
-        _deals_with("seat_id"),
+        Dependants("demand deal", t.demand_deals, t.demand_deals.c["seat_id"]),
         Dependants("package", t.packages, t.package_seats.c.seat_id, t.package_seats.c.package_id),
     ),
     ("name", "external_id"),

@@ -115,7 +115,6 @@ def page(work: Work, key: EntityKey, limit: int, offset: int) -> tuple[int, list
 
 
 def _all(work: Work, key: EntityKey) -> list[Fields]:
-    """All changes of an entity, oldest first."""
     question = select(t.changes).where(*_of(key)).order_by(t.changes.c.id)
     return [dict(row._mapping) for row in work.rows(question)]
 

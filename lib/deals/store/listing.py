@@ -26,19 +26,27 @@ from lib.deals.values import LARGEST_ID
 LINKS = t.supply_package_deals.c
 ID_PART = 4
 """The fewest characters by which a deal id, which has no words, is found from its middle too."""
-BY_TARGETS = ("supply_deals", "demand_deals")
 LISTS = ((t.supply_domain_lists, t.domain_lists), (t.supply_app_lists, t.app_lists))
 _DEALS, _SUPPLY = t.demand_deals, t.supply_packages
 REFERENCES = {"seat": t.seats, "dsp": t.dsps, "package": t.packages}
-COUNTABLE = ("status", "media_type", "seat", "dsp")
 NO_REPORT = "There is no such slicer, or you may not see all of it."
 
 
 def offer(entity: str) -> ListOffer:
     """The query parameters that the list of this entity supports."""
-    kinds = queries.KINDS if entity in BY_TARGETS else ()
+    kinds = queries.KINDS if entity in ("supply_deals", "demand_deals") else ()
     filters = FILTERS[entity]
-    return ListOffer(filters, orderings(entity), countable(entity), kinds, "health" in filters)
+    no_orders = {field.name for field in fields.of(entity) if not field.is_order}
+    own = [
+        name
+        for name, list_filter in FILTERS[entity].items()
+        if list_filter.owner is None and name not in no_orders
+    ]
+    return ListOffer(
+        filters, list(dict.fromkeys([*own, *LINK_ORDERS.get(entity, {})])),
+        [name for name in ("status", "media_type", "seat", "dsp") if name in FILTERS[entity]], kinds,
+        "health" in filters,
+    )  # fmt: skip
 
 
 def page(work: Work, entity_store: EntityStore, query: ListQuery, problems: Problems) -> ListPage:
@@ -49,7 +57,13 @@ def page(work: Work, entity_store: EntityStore, query: ListQuery, problems: Prob
         problems.add(("report",), "This is needed for delivery.")
     work = replace(work, report=query.report)
     table = entity_store.table
-    base = [*search_conditions(work, entity_store, query), *work.scope.visibility(table)]
+    base = [
+        *[
+            _has(work, entity_store, term, query.meanings.get(term, ()))
+            for term in queries.terms(query.search)
+        ],
+        *work.scope.visibility(table),
+    ]
     filters: dict[str, ColumnElement[bool]] = {}
     for name, texts in query.filters.items():
         try:
@@ -77,13 +91,6 @@ def page(work: Work, entity_store: EntityStore, query: ListQuery, problems: Prob
     if not query.has_delivery:
         return part
     return replace(part, delivery=deliveries(work, [body["id"] for body in bodies]))
-
-
-def search_conditions(work: Work, entity_store: EntityStore, query: ListQuery) -> list[ColumnElement[bool]]:
-    """A condition per word or phrase of the search, ignoring case; a number can also be an id."""
-    return [
-        _has(work, entity_store, term, query.meanings.get(term, ())) for term in queries.terms(query.search)
-    ]
 
 
 def _has(
@@ -136,7 +143,6 @@ def _targets(word: str, meanings: tuple[tuple[str, str], ...]) -> ColumnElement[
 
 
 def _first_package(column: ColumnElement[Any]) -> ColumnElement[Any]:
-    """A column of a deal's first package."""
     return (
         select(column)
         .join(t.supply_package_deals, LINKS.supply_package_id == _SUPPLY.c.id)
@@ -203,22 +209,6 @@ def order_by(entity_store: EntityStore, work: Work, name: str) -> ColumnElement[
     other: Table = REFERENCES[name]
     mine = other.c.id == entity_store.table.c[f"{name}_id"]
     return select(other.c.folded).where(mine).correlate(entity_store.table).scalar_subquery()
-
-
-def orderings(entity: str) -> list[str]:
-    """The names by which a list of this entity can be ordered."""
-    no_orders = {field.name for field in fields.of(entity) if not field.is_order}
-    own = [
-        name
-        for name, list_filter in FILTERS[entity].items()
-        if list_filter.owner is None and name not in no_orders
-    ]
-    return list(dict.fromkeys([*own, *LINK_ORDERS.get(entity, {})]))
-
-
-def countable(entity: str) -> list[str]:
-    """The filters whose values can be counted."""
-    return [name for name in COUNTABLE if name in FILTERS[entity]]
 
 
 def counts(

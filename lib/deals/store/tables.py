@@ -51,17 +51,13 @@ deal_ids = Table("deal_ids", metadata, *keys(deal_id=String(40)), *required(give
 _SUPPLY = ("supply_package_id", "supply_packages")
 _OF_PACKAGE = ("package_id", "packages", FOLLOW)
 changes = numbered_table(
-    "changes",
-    *required(entity=String(20), entity_id=Key, version=Integer, at=Instant, who=String(64)),
-    *required(action=String(10)),
-    *optional(before=Document, after=Document, token=String(200)),
+    "changes", *required(entity=String(20), entity_id=Key, version=Integer, at=Instant, who=String(64)),
+    *required(action=String(10)), *optional(before=Document, after=Document, token=String(200)),
     Index(None, "entity", "entity_id", "id"),
-)
+)  # fmt: skip
 LONGEST_REASON, LONGEST_PROBLEM = 500, 200
 synced_deals = Table(
-    "synced_deals",
-    metadata,
-    *keys(deal_id=String(40), seat_id=Key),
+    "synced_deals", metadata, *keys(deal_id=String(40), seat_id=Key),
     *required(demand_deal_id=Key, buyer_seat=String(200), document=Document),
     *optional(fetched_at=Instant, fetched_by=String(64), status=Integer, status_at=Instant),
     *optional(status_by=String(64), status_reason=String(LONGEST_REASON), asked_at=Instant),
@@ -69,31 +65,25 @@ synced_deals = Table(
     *optional(changed_from=Instant, sent_at=Instant, due=Instant),
     Column("attempts", Integer, nullable=False, default=0, server_default="0"),
     *optional(problem=String(LONGEST_PROBLEM)),
-)
+)  # fmt: skip
 idempotency_keys = Table(
-    "idempotency_keys",
-    metadata,
-    *keys(owner=String(64), key=String(255)),
+    "idempotency_keys", metadata, *keys(owner=String(64), key=String(255)),
     *required(entity=String(20), body=Document, answer=Document, etag=String(60)),
     Column("at", Instant, nullable=False, index=True),
-)
+)  # fmt: skip
 health_reports = numbered_table(
     "health_reports",
     *required(project=String(200), slicer=String(200), basis=String(64), last_day=String(10)),
-    *optional(checked_at=Instant),
-    *required(problem=Text),
-    UniqueConstraint("project", "slicer"),
-)
+    *optional(checked_at=Instant), *required(problem=Text), UniqueConstraint("project", "slicer"),
+)  # fmt: skip
 
 
 def _entity(name: str, *parts: Any) -> Table:
     """A table of entities: id, name, `parts`, and the columns of all entities."""
     return numbered_table(
-        name,
-        *required(name=String(500), folded=Text),
-        *parts,
+        name, *required(name=String(500), folded=Text), *parts,
         *required(version=Integer, created_at=Instant, updated_at=Instant),
-    )
+    )  # fmt: skip
 
 
 def _plain(entity: str) -> Iterator[Column[Any]]:
@@ -119,43 +109,33 @@ def _to(table: str, ondelete: str) -> ForeignKey:
 def _link(name: str, left_side: tuple[str, str, str], right_side: tuple[str, str, str], *parts: Any) -> Table:
     """A table of links; each side is (column, table, what happens to the link when that side is deleted)."""
     return Table(
-        name,
-        metadata,
-        Column(left_side[0], Key, _to(*left_side[1:]), primary_key=True),
-        Column(right_side[0], Key, _to(*right_side[1:]), primary_key=True),
-        *parts,
+        name, metadata, Column(left_side[0], Key, _to(*left_side[1:]), primary_key=True),
+        Column(right_side[0], Key, _to(*right_side[1:]), primary_key=True), *parts,
         Index(None, right_side[0], left_side[0]),
-    )
+    )  # fmt: skip
 
 
 dsps = _entity("dsps", *required(supports_deal_sync=Boolean), UniqueConstraint("name"))
 seats = _entity(
-    "seats",
-    *optional(external_id=String(200)),
-    Column("dsp_id", Key, _to("dsps", KEEP), nullable=False),
-    UniqueConstraint("dsp_id", "name"),
-    UniqueConstraint("dsp_id", "external_id"),
-)
+    "seats", *optional(external_id=String(200)), Column("dsp_id", Key, _to("dsps", KEEP), nullable=False),
+    UniqueConstraint("dsp_id", "name"), UniqueConstraint("dsp_id", "external_id"),
+)  # fmt: skip
 domain_lists = _entity("domain_lists", *required(domains=Document), UniqueConstraint("name"))
 app_lists = _entity("app_lists", *required(apps=Document), UniqueConstraint("name"))
 supply_packages = _entity(
-    "supply_packages",
-    *_plain(fields.SUPPLY),
+    "supply_packages", *_plain(fields.SUPPLY),
     *required(browser_targetings=Document, device_targetings=Document, geo_targetings=Document),
-    *required(operating_system_targetings=Document, size_targetings=Document),
-    *_maker(),
+    *required(operating_system_targetings=Document, size_targetings=Document), *_maker(),
     Column("targets", Text, nullable=False, server_default=""),
-    CheckConstraint("end_date > start_date", name="dates"),
-    Index(None, "start_date"),
-)
+    CheckConstraint("end_date > start_date", name="dates"), Index(None, "start_date"),
+)  # fmt: skip
 packages = _entity("packages", *_maker())
 demand_deals = _entity(
     "demand_deals",
     Column("deal_id", String(40), ForeignKey("deal_ids.deal_id"), nullable=False, unique=True),
     Column("seat_id", Key, _to("seats", KEEP), nullable=False, index=True),
-    Column("package_id", Key, _to("packages", KEEP), index=True),
-    *_plain(fields.DEALS),
-)
+    Column("package_id", Key, _to("packages", KEEP), index=True), *_plain(fields.DEALS),
+)  # fmt: skip
 PRICE_TYPE: ColumnElement[str] = case(
     (demand_deals.c.deal_type.in_(FIXED_PRICE_TYPES), literal("fixed", SHORT)),
     else_=demand_deals.c.price_type,
@@ -176,13 +156,10 @@ package_supply_packages = _link("package_supply_packages", _OF_PACKAGE, (*_SUPPL
 
 
 deal_health = Table(
-    "deal_health",
-    metadata,
-    Column("report_id", Key, _to("health_reports", FOLLOW), primary_key=True),
+    "deal_health", metadata, Column("report_id", Key, _to("health_reports", FOLLOW), primary_key=True),
     Column("deal_id", Key, _to("demand_deals", FOLLOW), primary_key=True),
     *required(state=String(20), facts=Document, computed_at=Instant, basis=String(64)),
     *optional(until=Instant, **dict.fromkeys(FIGURES, Float(53))),
     *required(deal_version=Integer, packages_version=Integer, seat_version=Integer, dsp_version=Integer),
-    Index(None, "deal_id"),
-    Index(None, "report_id", "state"),
-)
+    Index(None, "deal_id"), Index(None, "report_id", "state"),
+)  # fmt: skip

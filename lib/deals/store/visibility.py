@@ -99,30 +99,23 @@ def is_seen(work: Work, key: EntityKey) -> bool:
 def without_unseen(work: Work, key: EntityKey, entries: Sequence[Fields]) -> list[Fields]:
     """All changes, oldest first, without those hidden from the caller."""
     if work.scope.is_limited and key[0] == "demand_deals":
-        return _while_seat_was_visible(work, entries)
+        # While its seat was visible: what the deal was at another seat, before or after, is left out.
+        own_entries, was_seen = [], False
+        for entry in entries:
+            seat = ((entry["after"] or {}).get("seat") or {}).get("id")
+            is_visible = was_seen if seat is None else work.scope.has_seat(seat)
+            is_first = entry["before"] is None
+            if is_visible and (was_seen or is_first):
+                own_entries.append(entry)
+            elif is_visible:
+                own_entries.append({**entry, "before": dict.fromkeys(entry["before"])})
+            elif was_seen:
+                own_entries.append({**entry, "after": dict.fromkeys(entry["after"] or {})})
+            was_seen = is_visible
+        return own_entries
     if work.scope.is_limited and ENTITY_STORES[key[0]].parts:
         return _without_parts(work, ENTITY_STORES[key[0]].parts, entries)
     return [*entries]
-
-
-def _while_seat_was_visible(work: Work, entries: Sequence[Fields]) -> list[Fields]:
-    """A deal's changes while its seat was visible to the caller.
-
-    When it came from another seat or went to one, what it was there is left out.
-    """
-    own_entries, was_seen = [], False
-    for entry in entries:
-        seat = ((entry["after"] or {}).get("seat") or {}).get("id")
-        is_visible = was_seen if seat is None else work.scope.has_seat(seat)
-        is_first = entry["before"] is None
-        if is_visible and (was_seen or is_first):
-            own_entries.append(entry)
-        elif is_visible:
-            own_entries.append({**entry, "before": dict.fromkeys(entry["before"])})
-        elif was_seen:
-            own_entries.append({**entry, "after": dict.fromkeys(entry["after"] or {})})
-        was_seen = is_visible
-    return own_entries
 
 
 def _without_parts(work: Work, parts: Mapping[str, Table], entries: Sequence[Fields]) -> list[Fields]:

@@ -78,7 +78,6 @@ class DealsScope:
 
 
 def _of_seats(scope: DealsScope, *columns: ColumnElement[Any]) -> Select[Any]:
-    """These columns of the deals that may be seen."""
     return select(*columns).where(t.demand_deals.c.seat_id.in_(scope.seats or ()))
 
 
@@ -96,16 +95,14 @@ def _packages(scope: DealsScope) -> Condition:
     return or_(t.packages.c.id.in_(package_ids), scope.ownership(t.packages))
 
 
-def _dsps(scope: DealsScope) -> Condition:
-    return t.dsps.c.id.in_(select(t.seats.c.dsp_id).where(t.seats.c.id.in_(scope.seats or ())))
-
-
 _VISIBILITY: dict[str, Callable[[DealsScope], Condition]] = {
     "demand_deals": lambda scope: t.demand_deals.c.seat_id.in_(scope.seats or ()),
     "supply_packages": _supply,
     "packages": _packages,
     "seats": lambda scope: t.seats.c.id.in_(scope.seats or ()),
-    "dsps": _dsps,
+    "dsps": lambda scope: t.dsps.c.id.in_(
+        select(t.seats.c.dsp_id).where(t.seats.c.id.in_(scope.seats or ()))
+    ),
 }
 
 
@@ -172,7 +169,6 @@ class Work:
         return [{**row, "id": entity_id} for row, entity_id in zip(whole, ids, strict=True)]
 
     def _whole(self, table: Table, values: Mapping[str, Any]) -> Fields:
-        """The row with the columns that every entity has."""
         stamps = {"version": 1, "created_at": self.now, "updated_at": self.now}
         maker = {"made_by": self.who, "made_with": self.scope.token} if "made_by" in table.c else {}
         trial = {} if self.trial_ids is None else {"id": next(self.trial_ids)}

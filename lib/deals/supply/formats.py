@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 from urllib.parse import urlsplit
 
 from lib.wire.errors import ImportRefused
@@ -182,7 +182,6 @@ def _take_variable(supply_file: SupplyFile, name: str, text: str) -> None:
 
 
 def _read_sellers(supply_file: SupplyFile, text: str) -> Iterator[None]:
-    """Reads sellers.json, a step for each seller."""
     try:
         document = json.loads(text)
     except RecursionError:
@@ -196,7 +195,18 @@ def _read_sellers(supply_file: SupplyFile, text: str) -> Iterator[None]:
     for number, seller in enumerate(sellers, start=1):
         yield
         try:
-            account = _seller(supply_file.domain, seller)
+            if not isinstance(seller, dict):
+                raise ValueError("A seller is a JSON object")
+            seller_id, kind, host = (seller.get(name) for name in ("seller_id", "seller_type", "domain"))
+            if isinstance(seller_id, bool) or not isinstance(seller_id, str | int):
+                raise ValueError("It has no seller_id")
+            if not isinstance(kind, str) or kind.upper() not in SELLER_TYPES:
+                raise ValueError(f"seller_type is {', '.join(SELLER_TYPES[:-1])} or {SELLER_TYPES[-1]}")
+            name = ""
+            if isinstance(host, str) and seller.get("is_confidential") not in (1, "1", True):
+                with suppress(ValueError):
+                    name = domain(host)
+            account = Account(supply_file.domain, _account(str(seller_id).strip()), kind.upper(), name)
             if account.account in ids:
                 raise ValueError("This seller_id is there twice; the first one counts")
         except ValueError as error:
@@ -205,22 +215,6 @@ def _read_sellers(supply_file: SupplyFile, text: str) -> Iterator[None]:
         ids.add(account.account)
         supply_file.records += 1
         supply_file.accounts[account] = None
-
-
-def _seller(system: str, seller: Any) -> Account:
-    """A seller; its domain is left out where it is confidential, or is none."""
-    if not isinstance(seller, dict):
-        raise ValueError("A seller is a JSON object")
-    number, kind, host = (seller.get(name) for name in ("seller_id", "seller_type", "domain"))
-    if isinstance(number, bool) or not isinstance(number, str | int):
-        raise ValueError("It has no seller_id")
-    if not isinstance(kind, str) or kind.upper() not in SELLER_TYPES:
-        raise ValueError(f"seller_type is {', '.join(SELLER_TYPES[:-1])} or {SELLER_TYPES[-1]}")
-    name = ""
-    if isinstance(host, str) and seller.get("is_confidential") not in (1, "1", True):
-        with suppress(ValueError):
-            name = domain(host)
-    return Account(system, _account(str(number).strip()), kind.upper(), name)
 
 
 def _read_apps(supply_file: SupplyFile, text: str) -> Iterator[None]:

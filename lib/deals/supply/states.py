@@ -64,10 +64,16 @@ class SupplyIndex:
             return SupplyState("unknown", "No sellers.json of ours is imported.")
         if not name:
             return SupplyState("unknown", "The report names no site and no app.")
-        return self._app(name) if is_app else self._site(name.lower().rstrip("."))
-
-    def _site(self, host: str) -> SupplyState:
-        """By the file of the root domain, or that of the subdomain that it refers to (SUBDOMAIN)."""
+        if is_app:
+            # By the file of its developer's host, else of the domains above it (app-ads.txt 1.0).
+            if (developer := self.developers.get(name)) is None:
+                return SupplyState("unknown", "Its developer's domain is not known (apps.csv).")
+            for parent in _hosts(developer):
+                if (APP_ADS, parent) in self.files:
+                    return self._judge(APP_ADS, self.files[APP_ADS, parent])
+            return SupplyState("unknown", f"No app-ads.txt of {developer} is imported.")
+        # By the file of the root domain, or that of the subdomain that it refers to (SUBDOMAIN).
+        host = name.lower().rstrip(".")
         hosts = _hosts(host)[::-1]
         root = next((candidate for candidate in hosts if (ADS, candidate) in self.files), "")
         if not root:
@@ -80,16 +86,6 @@ class SupplyIndex:
         if referrals and (ADS, referrals[-1]) not in self.files:
             return SupplyState("unknown", f"{root} refers to the ads.txt of {referrals[-1]}: not imported.")
         return self._judge(ADS, self.files[ADS, referrals[-1] if referrals else root])
-
-    def _app(self, bundle: str) -> SupplyState:
-        """By the file of its developer's host, else of the domains above it (app-ads.txt 1.0)."""
-        host = self.developers.get(bundle)
-        if host is None:
-            return SupplyState("unknown", "Its developer's domain is not known (apps.csv).")
-        for parent in _hosts(host):
-            if (APP_ADS, parent) in self.files:
-                return self._judge(APP_ADS, self.files[APP_ADS, parent])
-        return SupplyState("unknown", f"No app-ads.txt of {host} is imported.")
 
     def _judge(self, kind: str, ads_file: AdsFile) -> SupplyState:
         """By the lines of a file that name us, else by those of its inventory partners."""

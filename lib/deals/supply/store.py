@@ -61,24 +61,19 @@ HOST = String(LONGEST_DOMAIN)
 supply_files = numbered_table(
     "supply_files",
     *required(kind=String(20), domain=HOST, records=Integer, variables=Document, problems=Document),
-    *required(problem_count=Integer, who=String(100), at=Instant),
-    UniqueConstraint("kind", "domain"),
-)
+    *required(problem_count=Integer, who=String(100), at=Instant), UniqueConstraint("kind", "domain"),
+)  # fmt: skip
 supply_accounts = Table(
-    "supply_accounts",
-    metadata,
+    "supply_accounts", metadata,
     Column("file_id", Key, ForeignKey("supply_files.id", ondelete="CASCADE"), nullable=False),
     *required(system=HOST, account=String(LONGEST_ACCOUNT), relation=String(20), domain=HOST),
-    Index(None, "file_id"),
-    Index(None, "system", "account"),
-)
+    Index(None, "file_id"), Index(None, "system", "account"),
+)  # fmt: skip
 supply_apps = Table(
-    "supply_apps",
-    metadata,
-    *keys(app=String(LONGEST_APP)),
+    "supply_apps", metadata, *keys(app=String(LONGEST_APP)),
     Column("file_id", Key, ForeignKey("supply_files.id", ondelete="CASCADE"), nullable=False, index=True),
     *required(domain=HOST),
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -136,7 +131,27 @@ class SupplyFiles(DatabaseScope):
             read_files = [file for _, file in batch if file is not None]
             with self.write(IMPORT_SECONDS) as connection:
                 for file in read_files:
-                    self._replace(connection, file)
+                    old = supply_files.c.kind == file.kind, supply_files.c.domain == file.domain
+                    connection.execute(delete(supply_files).where(*old))
+                    problems = [[problem.line, problem.text, problem.why] for problem in file.problems]
+                    values = {
+                        "kind": file.kind, "domain": file.domain, "records": file.records,
+                        "problems": problems, "variables": file.variables,
+                        "problem_count": file.problem_count, "at": datetime.now(UTC),
+                        "who": self.who if self.person is None else self.person.username,
+                    }  # fmt: skip
+                    adding = insert(supply_files).values(values).returning(supply_files.c.id)
+                    number = connection.execute(adding).scalar_one()
+                    accounts = [
+                        {"file_id": number, "system": account.system, "account": account.account}
+                        | {"relation": account.relation, "domain": account.domain}
+                        for account in file.accounts
+                    ]
+                    _insert(connection, supply_accounts, accounts)
+                    apps = [
+                        {"file_id": number, "app": app, "domain": host} for app, host in file.apps.items()
+                    ]
+                    _insert(connection, supply_apps, apps)
             titles += [file_title(file.kind, file.domain) for file in read_files]
         if titles:
             self.note("supply file added", _words(titles))
@@ -184,27 +199,6 @@ class SupplyFiles(DatabaseScope):
         """All that sites and apps are judged by."""
         self._check(self.person is None or self.person.deals.reads, NO_ACCESS)
         return self.read(_index, IMPORT_SECONDS)
-
-    def _replace(self, connection: Connection, file: SupplyFile) -> None:
-        """Store a file in place of the one of its kind and domain."""
-        old = supply_files.c.kind == file.kind, supply_files.c.domain == file.domain
-        connection.execute(delete(supply_files).where(*old))
-        problems = [[problem.line, problem.text, problem.why] for problem in file.problems]
-        values = {
-            "kind": file.kind, "domain": file.domain, "records": file.records, "problems": problems,
-            "variables": file.variables, "problem_count": file.problem_count, "at": datetime.now(UTC),
-            "who": self.who if self.person is None else self.person.username,
-        }  # fmt: skip
-        adding = insert(supply_files).values(values).returning(supply_files.c.id)
-        number = connection.execute(adding).scalar_one()
-        accounts = [
-            {"file_id": number, "system": account.system, "account": account.account}
-            | {"relation": account.relation, "domain": account.domain}
-            for account in file.accounts
-        ]
-        _insert(connection, supply_accounts, accounts)
-        apps = [{"file_id": number, "app": app, "domain": host} for app, host in file.apps.items()]
-        _insert(connection, supply_apps, apps)
 
     def _check(self, is_allowed: bool, why_not: str) -> None:
         if not is_allowed:

@@ -106,6 +106,17 @@ def document(side: SellingSide, deal: Any, packages: Sequence[Any]) -> Document:
     types = {AD_TYPES[package.media_type] for package in packages if package.media_type in AD_TYPES}
     no_extras = internal_names(DEALS, "dsp") | PLACES
     extras = [field.name for field in of(DEALS) if field.name not in no_extras]
+    # From the first start to the last end of the packages; a price only where it is one per mille.
+    starts = [package.start_date for package in packages]
+    ends = [package.end_date for package in packages]
+    currency = deal.currency or side.currency.strip().upper()
+    is_fixed = (deal.price_type or side.usual_price) == "fixed"
+    is_cpm = side.price_unit.strip().upper() == "CPM" and _CURRENCY.fullmatch(currency)
+    guarantee = {}
+    if deal.deal_type == GUARANTEED:
+        is_priced = is_cpm and deal.units is not None and deal.price is not None
+        cost = deal.units * deal.price / 1000 if is_priced else None
+        guarantee = _present_fields(guar=1, units=deal.units, totalcost=cost)
     return {
         "id": deal.deal_id,
         "name": deal.name,
@@ -115,7 +126,16 @@ def document(side: SellingSide, deal: Any, packages: Sequence[Any]) -> Document:
         **_present_fields(seller=side.seller),
         "wseat": [deal.external_id],
         **_present_fields(adtypes=sorted(types)),
-        "terms": _terms(side, deal, packages),
+        "terms": {
+            **_present_fields(
+                startdate=moment(min(starts)) if starts else None,
+                enddate=moment(max(ends)) if ends and None not in ends else None,
+                countries=countries(package.geo_targetings for package in packages),
+            ),
+            **({"dealfloor": deal.price, "cur": currency} if is_cpm else {}),
+            "pricetype": FIXED_PRICE if is_cpm and is_fixed else side.price_type,
+            **guarantee,
+        },
         **_present_fields(
             curation=_present_fields(curator=side.curator, curfeetype=deal.agency_curation_fee_type),
             ext=_present_fields(**{name: getattr(deal, name) for name in extras}),
@@ -135,48 +155,12 @@ class DspRow:
         return getattr(self._row, name)
 
 
-def archive_document(document: Document) -> Document:
-    """The document that was sent last, of a deal that is gone."""
-    return document | {"sellerstatus": ARCHIVED}
-
-
-def withdrawn_document(document: Document) -> Document:
-    """The document that was sent last, of a deal that is not synchronized any more: paused, since an archived
-    one can't be active again."""
-    is_over = document["sellerstatus"] in (COMPLETE, ARCHIVED)
-    return document if is_over else document | {"sellerstatus": PAUSED}
-
-
 def moment(at: datetime) -> str:
     """`2026-11-20T08:00:00Z`."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 FIXED_PRICE = 3  # of `pricetype`
-
-
-def _terms(side: SellingSide, deal: Any, packages: Sequence[Any]) -> Document:
-    """From the first start to the last end of the packages; a price only where it is one per mille."""
-    starts = [package.start_date for package in packages]
-    ends = [package.end_date for package in packages]
-    currency = deal.currency or side.currency.strip().upper()
-    is_fixed = (deal.price_type or side.usual_price) == "fixed"
-    is_cpm = side.price_unit.strip().upper() == "CPM" and _CURRENCY.fullmatch(currency)
-    guarantee = {}
-    if deal.deal_type == GUARANTEED:
-        is_priced = is_cpm and deal.units is not None and deal.price is not None
-        cost = deal.units * deal.price / 1000 if is_priced else None
-        guarantee = _present_fields(guar=1, units=deal.units, totalcost=cost)
-    return {
-        **_present_fields(
-            startdate=moment(min(starts)) if starts else None,
-            enddate=moment(max(ends)) if ends and None not in ends else None,
-            countries=countries(package.geo_targetings for package in packages),
-        ),
-        **({"dealfloor": deal.price, "cur": currency} if is_cpm else {}),
-        "pricetype": FIXED_PRICE if is_cpm and is_fixed else side.price_type,
-        **guarantee,
-    }
 
 
 def _present_fields(**fields: Any) -> Document:
@@ -187,11 +171,8 @@ def _present_fields(**fields: Any) -> Document:
 def selling_side(settings: Settings) -> SellingSide:
     """What the documents say of the seller's side."""
     return SellingSide(
-        origin=settings.sync_origin,
-        seller=settings.deal_sync.deal_sync_seller,
-        curator=settings.deal_sync.deal_sync_curator,
-        currency=settings.price_currency,
-        price_unit=settings.price_unit,
-        price_type=settings.deal_sync.deal_sync_price_type,
+        origin=settings.sync_origin, seller=settings.deal_sync.deal_sync_seller,
+        curator=settings.deal_sync.deal_sync_curator, currency=settings.price_currency,
+        price_unit=settings.price_unit, price_type=settings.deal_sync.deal_sync_price_type,
         usual_price=settings.price_type,
-    )
+    )  # fmt: skip

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 import httpx
 from pydantic import SecretStr
-from sqlalchemy import Engine, Select, Update, and_, exists, literal, or_, select, union_all, update
+from sqlalchemy import Engine, Select, and_, exists, literal, or_, select, union_all, update
 
 from lib import database
 from lib.database import Instant
@@ -146,7 +146,13 @@ class Push:
             sync_state.write(work, same, changed_from)
             sync_state.write(work, [deal for deal, _ in due], changed_from | {"due": now})
             present = [deal.deal_id for deal, _ in due if not deal.is_gone]
-            work.connection.execute(_end_at_other_seats(self._dsp, present))
+            # Deals at another seat of the DSP by now aren't to be archived for the seat that they were at.
+            own_seats = select(t.seats.c.id).where(t.seats.c.dsp_id == self._dsp)
+            has_deal = exists().where(_DEALS.deal_id == _SYNC.deal_id, _DEALS.seat_id == _SYNC.seat_id)
+            ended = update(t.synced_deals).where(
+                _SYNC.deal_id.in_(present), _SYNC.seat_id.in_(own_seats), ~has_deal
+            )
+            work.connection.execute(ended.values(is_archived=True, due=None))
             last = (pairs[-1].deal_id, pairs[-1].seat_id) if len(pairs) == BATCH_SIZE else None
             return due, last
 
@@ -244,13 +250,9 @@ class Push:
         if token is not None:
             headers["Authorization"] = f"Bearer {token.get_secret_value()}"
         request = Call(
-            "POST",
-            address.get_secret_value(),
-            headers=headers,
-            content=content,
-            deadline=Deadline(SECONDS),
+            "POST", address.get_secret_value(), headers=headers, content=content, deadline=Deadline(SECONDS),
             max_bytes=MOST_BYTES,
-        )
+        )  # fmt: skip
         try:
             answer = call(self._http, request)
         except (ServiceProblem, TrancheError) as error:
@@ -307,11 +309,3 @@ def _candidates(dsp: int, now: datetime, is_all: bool, after: tuple[str, int]) -
     pairs = union_all(present, removals).subquery().c
     is_later = or_(pairs.deal_id > after[0], and_(pairs.deal_id == after[0], pairs.seat_id > after[1]))
     return select(*pairs).where(is_later).order_by(pairs.deal_id, pairs.seat_id).limit(BATCH_SIZE)
-
-
-def _end_at_other_seats(dsp: int, deals: Sequence[str]) -> Update:
-    """Deals that are at another seat of the DSP by now aren't to be archived for the seat they were at."""
-    seats = select(t.seats.c.id).where(t.seats.c.dsp_id == dsp)
-    has_deal = exists().where(_DEALS.deal_id == _SYNC.deal_id, _DEALS.seat_id == _SYNC.seat_id)
-    rows = update(t.synced_deals).where(_SYNC.deal_id.in_(deals), _SYNC.seat_id.in_(seats), ~has_deal)
-    return rows.values(is_archived=True, due=None)

@@ -108,7 +108,17 @@ def documents_of(work: Work, side: SellingSide, pairs: Sequence[Row[Any]]) -> li
         .join(t.seats, t.seats.c.id == _DEALS.seat_id)
         .where(_DEALS.id.in_(numbers))
     )
-    rows, packages = work.rows(question) if numbers else [], _packages(work, numbers)
+    link, package = t.supply_package_deals.c, t.supply_packages.c
+    columns = (package.media_type, package.start_date, package.end_date, package.geo_targetings)
+    of_deals: Select[Any] = (
+        select(link.demand_deal_id, *columns)
+        .join(t.supply_packages, package.id == link.supply_package_id)
+        .where(link.demand_deal_id.in_(numbers))
+    )
+    rows_of: dict[int, list[Row[Any]]] = defaultdict(list)
+    for link_row in work.rows(of_deals) if numbers else ():
+        rows_of[link_row.demand_deal_id].append(link_row)
+    rows, packages = work.rows(question) if numbers else [], rows_of
     is_synchronized = {row.id: row.deal_sync and row.external_id is not None for row in rows}
     ids = [pair.deal_id for pair in pairs if pair.is_gone]
     ids += [row.deal_id for row in rows if not is_synchronized[row.id]]
@@ -121,26 +131,15 @@ def documents_of(work: Work, side: SellingSide, pairs: Sequence[Row[Any]]) -> li
             document = documents.document(side, row, packages[row.id])
             deals[key] = SyncedDeal(row.deal_id, row.seat_id, row.id, row.external_id, document)
         else:
-            # One that is withdrawn has the document that was sent last, paused.
-            deals[key] = replace(last[key], document=documents.withdrawn_document(last[key].document))
+            # Withdrawn: the document that was sent last, paused, since an archived one can't be active again.
+            document = last[key].document
+            is_over = document["sellerstatus"] in (documents.COMPLETE, documents.ARCHIVED)
+            paused = document if is_over else document | {"sellerstatus": documents.PAUSED}
+            deals[key] = replace(last[key], document=paused)
     for key in ((pair.deal_id, pair.seat_id) for pair in pairs if pair.is_gone):
-        deals[key] = replace(last[key], document=documents.archive_document(last[key].document), is_gone=True)
+        archived = last[key].document | {"sellerstatus": documents.ARCHIVED}
+        deals[key] = replace(last[key], document=archived, is_gone=True)
     return [deals[pair.deal_id, pair.seat_id] for pair in pairs]
-
-
-def _packages(work: Work, numbers: Sequence[int]) -> dict[int, list[Row[Any]]]:
-    """Number of a demand deal → the rows of its supply packages."""
-    link, package = t.supply_package_deals.c, t.supply_packages.c
-    columns = (package.media_type, package.start_date, package.end_date, package.geo_targetings)
-    question: Select[Any] = (
-        select(link.demand_deal_id, *columns)
-        .join(t.supply_packages, package.id == link.supply_package_id)
-        .where(link.demand_deal_id.in_(numbers))
-    )
-    rows_of: dict[int, list[Row[Any]]] = defaultdict(list)
-    for row in work.rows(question) if numbers else ():
-        rows_of[row.demand_deal_id].append(row)
-    return rows_of
 
 
 def who(name: str, number: str) -> str:

@@ -9,13 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
-from lib.deals.models import AppList, DomainList, GeoTarget, ListTarget, SizeTarget, Targeting, ValueTarget
-from lib.deals.targeting.kinds import KINDS, TargetingKind, key_field
+from lib.deals.models import AppList, DomainList, ListTarget, Targeting
+from lib.deals.targeting.kinds import KINDS, Target, TargetingKind, key_field
 from lib.slicers.models import Slicer
 from lib.wire.filters import Filter
 
 Lists = Mapping[tuple[str, int], tuple[str, ...]]
-Target = GeoTarget | ValueTarget | SizeTarget | ListTarget
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 All is kept for a moment; where the service fails meanwhile, as it was read before.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -30,15 +30,14 @@ from lib.figures.caches import SessionCache
 from lib.figures.context import NO_SLICER
 from lib.figures.deals import field_text, targeting_text
 from lib.figures.deals.deal_names import KINDS as ENTITY_WORDS
-from lib.figures.deals.deal_names import deal_label
+from lib.figures.deals.deal_names import deal_label, seat_name
 from lib.figures.deals.deal_report import usual_days
 from lib.figures.deals.field_text import Prices
 from lib.figures.query import values
 from lib.ui.deals import counts
 from lib.ui.deals.deal_rows import DealRow, of_deal, of_package
-from lib.ui.deals.id_picker import draw_picker, dsp_name
 from lib.ui.deals.list_state import NEWEST, PAGE, ListSearch, search_words
-from lib.ui.kit import retry, session_cache
+from lib.ui.kit import notes, retry, session_cache
 from lib.ui.kit.frame import PageContext
 from lib.wire.errors import TrancheError
 
@@ -109,12 +108,9 @@ def trouble(context: PageContext) -> TrancheError | None:
     return _cache().trouble(context.person.username)
 
 
-PACKAGE_PRICES = "deals_package_prices"
-
-
 def forget() -> None:
     """Read everything again: something was changed."""
-    session_cache.clear(CATALOG, PAGES, HEALTH, PACKAGE_PRICES)
+    session_cache.clear(CATALOG, PAGES, HEALTH)
 
 
 def _all(context: PageContext, model: type[Model]) -> tuple[Model, ...]:
@@ -387,3 +383,65 @@ def meanings(context: PageContext, text: str) -> tuple[str, ...]:
                 ]
                 matches += [f"{word}:{name}:{code}" for code in codes[:MOST_CODES]]
     return tuple(matches)
+
+
+NOT_A_NUMBER = "An id is a number; others were left out"
+
+
+def draw_picker(
+    title: str,
+    names: Mapping[int, str],
+    key: str,
+    placeholder: str,
+    *,
+    takes_ids: bool = False,
+    disabled: bool = False,
+) -> None:
+    """Draw the picker. `names` are those of all that are offered or chosen; `takes_ids`: others may be
+    typed."""
+    st.multiselect(
+        title, list(names), format_func=lambda number: names.get(number, str(number)), key=key,
+        persist_state="session", filter_mode="contains", select_all=False, wrap=True, placeholder=placeholder,
+        accept_new_options=takes_ids, disabled=disabled, on_change=_as_numbers if takes_ids else "rerun",
+        args=(key,) if takes_ids else None,
+    )  # fmt: skip
+    if takes_ids:
+        notes.draw()
+
+
+def draw_seat(seats: Mapping[int, Seat], key: str) -> None:
+    """Draw the choice of one seat; a chosen one that is not known stays an option."""
+    selection: int | None = st.session_state.get(key)
+    options = [*dict.fromkeys([*seats, *([] if selection is None else [selection])])]
+    st.selectbox(
+        "Seat", options, index=None, key=key,
+        format_func=lambda seat: seat_label(seats.get(seat), seat), persist_state="session",
+        filter_mode="contains", placeholder="Who may buy it",
+    )  # fmt: skip
+
+
+def read_number(value: object) -> int | None:
+    """The id that was picked or typed; None for what is none."""
+    if isinstance(value, int):
+        return value
+    text = str(value).strip()
+    return int(text) if text.isascii() and text.isdecimal() and 0 < int(text) < 2**53 else None
+
+
+def seat_label(seat: Seat | None, seat_id: int) -> str:
+    """A seat by name, DSP and external id, to be found by each."""
+    more = [] if seat is None else [dsp_name(seat), seat.external_id or ""]
+    return " · ".join(filter(None, (seat_name(seat, seat_id), *more)))
+
+
+def dsp_name(seat: Seat | None) -> str:
+    """The name of its DSP; empty where it is not known."""
+    return (seat and seat.dsp and seat.dsp.name) or ""
+
+
+def _as_numbers(key: str) -> None:
+    values = st.session_state[key]
+    numbers = [number for value in values if (number := read_number(value)) is not None]
+    if len(numbers) < len(values):
+        notes.say(NOT_A_NUMBER)
+    st.session_state[key] = list(dict.fromkeys(numbers))

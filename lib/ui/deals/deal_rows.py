@@ -90,22 +90,13 @@ class DealRow:
 def of_package(package: SupplyPackage, deals: Sequence[DemandDeal]) -> DealRow:
     """A package's row; `deals` are its own."""
     return DealRow(
-        entity="supply_deals",
-        id=package.id or 0,
-        name=title_of(package),
-        status=package.status or "",
-        is_active=package.is_active,
-        media_type=package.media_type or "",
-        start=package.start_date,
-        end=package.end_date,
-        targeting=targeting_text.sentence(package),
+        entity="supply_deals", id=package.id or 0, name=title_of(package), status=package.status or "",
+        is_active=package.is_active, media_type=package.media_type or "", start=package.start_date,
+        end=package.end_date, targeting=targeting_text.sentence(package),
         seats=tuple(dict.fromkeys(seat_of(deal) or "?" for deal in deals)),
-        dsps=tuple(dict.fromkeys(filter(None, map(dsp_of, deals)))),
-        prices=_prices(deals),
-        others=tuple(deal.name or "" for deal in package.demand_deals),
-        more=_more(package),
-        package=package,
-    )
+        dsps=tuple(dict.fromkeys(filter(None, map(dsp_of, deals)))), prices=_prices(deals),
+        others=tuple(deal.name or "" for deal in package.demand_deals), more=_more(package), package=package,
+    )  # fmt: skip
 
 
 def of_deal(
@@ -118,23 +109,15 @@ def of_deal(
     if deal.supply_deals:
         first = packages.get(deal.supply_deals[0].id) or deal.supply_deals[0]
     return DealRow(
-        entity="demand_deals",
-        id=deal.id or 0,
-        name=title_of(deal),
-        status=deal.status or "",
-        is_active=deal.is_active,
-        media_type=(first and first.media_type) or "",
+        entity="demand_deals", id=deal.id or 0, name=title_of(deal), status=deal.status or "",
+        is_active=deal.is_active, media_type=(first and first.media_type) or "",
         start=first.start_date if first is not None else None,
         end=first.end_date if first is not None else None,
         targeting=sentence(packages[first.id]) if first is not None and first.id in packages else "",
-        seats=(seat_of(deal) or "?",),
-        dsps=tuple(filter(None, [dsp_of(deal)])),
-        prices=_prices([deal]),
-        others=tuple(package.name or "" for package in deal.supply_deals),
-        deal_id=deal.deal_id or "",
-        more=_more(deal),
-        package=first if first is not None and first.id in packages else None,
-    )
+        seats=(seat_of(deal) or "?",), dsps=tuple(filter(None, [dsp_of(deal)])), prices=_prices([deal]),
+        others=tuple(package.name or "" for package in deal.supply_deals), deal_id=deal.deal_id or "",
+        more=_more(deal), package=first if first is not None and first.id in packages else None,
+    )  # fmt: skip
 
 
 def csv(deal_rows: Iterable[DealRow], money: Prices = field_text.USUAL) -> Iterator[bytes]:

@@ -109,9 +109,9 @@ def active_filters(filters: Mapping[str, list[str]], entity: str, does: Abilitie
     return tuple((name, tuple(filters.get(name) or ())) for name in available_filters(entity, does))
 
 
-def open_key() -> tuple[str, int] | None:
+def open_key(param: str = OPEN, pattern: re.Pattern[str] = ADDRESS) -> Key | None:
     """The package or deal that is open, by the URL."""
-    match = ADDRESS.fullmatch(address.read(OPEN))
+    match = pattern.fullmatch(address.read(param))
     return (match[1], int(match[2])) if match else None
 
 

@@ -14,8 +14,8 @@ from lib.figures.deals.deal_names import KINDS
 from lib.ui.deals import catalog
 from lib.ui.deals.changes import dead_targets_dialog, proposal_form, undo
 from lib.ui.deals.deal_rows import TONES, Key
-from lib.ui.deals.drawer import add_deals, change_form, clone, delivery, details, history
-from lib.ui.deals.drawer.change import DrawerChange
+from lib.ui.deals.drawer import add_deals, clone, delivery, details, history
+from lib.ui.deals.drawer.change import DrawerChange, as_draft
 from lib.ui.deals.insight import overlap, seat_guide, targeting_figures
 from lib.ui.deals.list import proposals, table
 from lib.ui.deals.list_state import NOTE, OPEN, open_key
@@ -77,7 +77,6 @@ def leave() -> None:
 
 
 def _close() -> None:
-    """Close the drawer. A callback."""
     address.write(OPEN)
     st.session_state.pop(SECTION, None)
 
@@ -194,7 +193,6 @@ def _remove(context: PageContext, key: Key, etag: str | None) -> None:
 
 
 def _draw_targeting(context: PageContext, entity: PackageOrDeal) -> None:
-    """The targeting in words, its days and the cost of its targets."""
     if not isinstance(entity, SupplyPackage):
         return
     with report_errors("The targeting", effect="Nothing was changed."):
@@ -258,7 +256,7 @@ def _draw_missing(context: PageContext, key: Key) -> None:
 def _keep_as_draft(context: PageContext, key: Key, sentence: str) -> None:
     """Make the edit the draft of a new package. A callback."""
     change = DrawerChange(context, key)
-    draft = change_form.as_draft(change.form)
+    draft = as_draft(change.form)
     state.fill(draft, f"{sentence} This draft has what you typed.")
     state.keep(context.clients.drafts, draft)
     change.forget()

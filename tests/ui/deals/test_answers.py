@@ -14,7 +14,7 @@ from lib.people import DealsGrant
 from lib.serving import connect
 from lib.serving.connect import Clients
 from lib.settings import Settings
-from lib.ui.deals.buyers import answers
+from lib.ui.deals.buyers import answer_panel
 from lib.ui.deals.buyers.answer_panel import TakeOver
 from lib.wire.errors import BadRequest, Conflict
 
@@ -158,7 +158,9 @@ def test_an_answer_of_the_house_is_withdrawn(visit: Visit, manager: Clients) -> 
     assert (slip.offer.price, now.offer.price) == (Decimal("8.60"), Decimal(3))
     assert now.waits_for_house
     assert now.changes == {"price": Decimal("2.10")}
-    assert DEAL in answers._read(connect.installation(Settings.current()).people.require("manager"))
+    assert DEAL in answer_panel._read_answered(
+        connect.installation(Settings.current()).people.require("manager")
+    )
     with pytest.raises(Conflict):
         manager.negotiations.add(
             manager.deals.get(DemandDeal, DEAL), slip.terms, Round("buyer", "accepts", OfferTerms(), "Bea"),

@@ -10,9 +10,9 @@ from dealing import SOLD, Visit, clean, create_from_csv, creation, finish, uploa
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import FEE_TYPES, AppList, DemandDeal, DomainList, Seat, SupplyPackage
-from lib.ui.deals.csv import csv_packages
+from lib.ui.deals.csv import csv_creations
+from lib.ui.deals.csv.csv_creations import SHAPE, DealCells
 from lib.ui.deals.csv.csv_deals import CsvCheck
-from lib.ui.deals.csv.csv_packages import SHAPE, DealCells
 from lib.wire import csv_text
 from lib.wire.errors import Conflict
 
@@ -39,7 +39,7 @@ def planned(deals: Deals, text: str, why_not: str = "") -> CsvCheck:
         for kind, model in (("domain_list", DomainList), ("app_list", AppList))
     }
     seats = {seat.id or 0: seat for seat in deals.everything(Seat)}
-    *_, check = csv_packages.check(deals, table.rows, lists, DealCells(seats, FEE_TYPES, why_not))
+    *_, check = csv_creations.check_packages(deals, table.rows, lists, DealCells(seats, FEE_TYPES, why_not))
     faults = [*table.faults, *check.faults]
     return CsvCheck(check.changes, faults, check.checked_lines, check.titles)
 

@@ -32,10 +32,10 @@ from lib.settings import Settings
 from lib.share import LinkPages
 from lib.ui.deals.changes.edit_dialog import edit_plan
 from lib.ui.deals.changes.shared_change import SharedChange
-from lib.ui.deals.csv import csv_changes, csv_deals, csv_packages
+from lib.ui.deals.csv import csv_changes, csv_creations, csv_deals
+from lib.ui.deals.csv.csv_creations import DealCells
 from lib.ui.deals.csv.csv_deals import CsvCheck
 from lib.ui.deals.csv.csv_dialog import CsvUpload
-from lib.ui.deals.csv.csv_packages import DealCells
 from lib.ui.deals.deal_rows import DealRow
 from lib.wire import csv_text
 from lib.wire.transport import InProcess
@@ -184,9 +184,11 @@ def by_csv_of_packages(place: Place, before: str, **terms: str) -> str:
     text = f"Name,Media type,Start,End,Seat,{titles}\nNew,banner,2026-01-01,{last},Beta Media,{cells}"
     seats = {seat.id or 0: seat for seat in place.deals.everything("seats")}
     cells_of_deals = DealCells(seats, place.deals.abilities.fees)
-    rows = csv_text.read(text, csv_packages.SHAPE).rows
+    rows = csv_text.read(text, csv_creations.SHAPE).rows
     lists = {"domain_list": {}, "app_list": {}}
-    return _upload(place, desk, "packages", csv_packages.check(place.deals, rows, lists, cells_of_deals))
+    return _upload(
+        place, desk, "packages", csv_creations.check_packages(place.deals, rows, lists, cells_of_deals)
+    )
 
 
 def by_proposal(place: Place, before: str, **terms: str) -> str:

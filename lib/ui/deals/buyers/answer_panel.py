@@ -2,16 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import ClassVar
 
 import streamlit as st
 
 from lib.deals.models import GUARANTEED, DemandDeal, PackageOrDeal, SupplyPackage
-from lib.deals.negotiation import Act, Negotiation, OfferTerms, Round, check_word
+from lib.deals.negotiation import Act, Negotiation, OfferTerms, Round, check_word, seat_number
 from lib.figures.deals import field_text, negotiation_text
+from lib.people import Person
+from lib.serving import connect
+from lib.settings import Settings
 from lib.ui.deals import catalog
-from lib.ui.deals.buyers import answers
 from lib.ui.deals.changes import confirmations, plan_steps
 from lib.ui.deals.changes.confirmations import Point
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
@@ -27,7 +29,6 @@ from lib.wire.errors import BadRequest, TrancheError
 PREFIX, PROBLEM = "answer_{}_", "answer_problem"
 WORD, PRICE, UNITS, FIRST, LAST = "word", "price", "units", "first", "last"
 SHARED_DAYS = "The days are those of the package, which has other deals too: change them there."
-DEAL_TERMS = ("price", "units", "currency")
 OTHER_TERMS = "Its terms have changed since the buyer answered."
 DAYS = (("first_day", "start_date", 0), ("last_day", "end_date", 1))
 """A term, the package's field, and the days added to it: ends are exclusive."""
@@ -65,7 +66,7 @@ class TakeOver(ChangeSource):
             }
             yield of_package(entity, rows, {}, after)
             return
-        after = {name: new_terms[name] for name in DEAL_TERMS if name in new_terms}
+        after = {name: new_terms[name] for name in ("price", "units", "currency") if name in new_terms}
         # The currency of a deal without one is that of the terms, which are the deal's.
         has_others = any(
             getattr(entity, name) not in (getattr(terms, name), *([None] if name == "currency" else []))
@@ -152,7 +153,6 @@ def _draw_decision(
 
 
 def _draw_form(context: PageContext, deal: DemandDeal, negotiation: Negotiation, prefix: str) -> None:
-    """Draw the fields of a proposal to the buyer."""
     offer = negotiation.offer
     money = field_text.prices_of(context).of(offer.currency)
     st.caption("The buyer reads this on the page of the link. The deal stays as it is until both agree.")
@@ -177,10 +177,9 @@ def _typed_terms(negotiation: Negotiation, prefix: str) -> OfferTerms:
     state = st.session_state
     return OfferTerms(
         negotiation_text.read_price(state.get(f"{prefix}{PRICE}") or "", negotiation.offer.currency or ""),
-        negotiation_text.read_units(state.get(f"{prefix}{UNITS}") or ""),
-        state.get(f"{prefix}{FIRST}"),
+        negotiation_text.read_units(state.get(f"{prefix}{UNITS}") or ""), state.get(f"{prefix}{FIRST}"),
         state.get(f"{prefix}{LAST}"),
-    )
+    )  # fmt: skip
 
 
 def _points(context: PageContext, negotiation: Negotiation, prefix: str) -> list[Point]:
@@ -197,7 +196,6 @@ def _points(context: PageContext, negotiation: Negotiation, prefix: str) -> list
 
 
 def _send(context: PageContext, deal: DemandDeal, negotiation: Negotiation, prefix: str) -> None:
-    """Propose what was typed. A callback."""
     state = st.session_state
     state.pop(f"{prefix}fault", None)
     try:
@@ -232,7 +230,7 @@ def _answer(
     except TrancheError as error:
         st.session_state[PROBLEM] = f"{error.sentence} Nothing was sent; what you typed is kept."
         return False
-    answers.forget()
+    forget_answered()
     context.clients.view_store.note("answer to buyer", f"deal {deal.id}")
     notes.say("Sent" if act == "proposes" else "Noted")
     return True
@@ -245,7 +243,7 @@ def _take_over(
     plan.start()
     plan.run(context.deals)
     catalog.forget()
-    answers.forget()
+    forget_answered()
     if plan.failures or plan.to_send:
         reasons = " ".join(outcome.reason for outcome in plan.failures)
         outcome = "The rest is saved, and Undo takes it back." if plan.saved_keys else "Nothing was changed."
@@ -257,3 +255,57 @@ def _take_over(
         if not now.is_agreed:
             _answer(context, deal, now, "accepts", terms, "")
     notes.say("Taken over")
+
+
+ANSWERED_IDS = "answered_ids"
+READ_AT = "answered_at"
+SECONDS = 30.0
+
+
+def answered_ids(person: Person) -> tuple[int, ...]:
+    """The answered_ids of the deals that this person may see and whose buyers wait for an answer.
+
+    They are read every half minute; there are none where they can't be read.
+    """
+    state, now = st.session_state, datetime.now(UTC).timestamp()
+    if not person.deals.reads:
+        return ()
+    if now - state.get(READ_AT, 0.0) > SECONDS:
+        try:
+            state[ANSWERED_IDS] = _read_answered(person)
+        except TrancheError:
+            state[ANSWERED_IDS] = ()
+        state[READ_AT] = now
+    return tuple(state.get(ANSWERED_IDS, ()))
+
+
+def forget_answered() -> None:
+    """Read them again: somebody has answered here."""
+    st.session_state.pop(READ_AT, None)
+
+
+def _read_answered(person: Person) -> tuple[int, ...]:
+    clients = connect.connect(person, Settings.current())
+    latest = clients.negotiations.latest().items()
+    rounds = {pair: last for pair, last in latest if last.side == "buyer" or last.act == "withdraws"}
+    if not rounds:
+        return ()
+    deals = clients.open_deals()
+    deal_of = deals.get_many(DemandDeal, sorted({deal for deal, _ in rounds}))
+    packages = deals.get_many(
+        SupplyPackage,
+        sorted({package.id for deal in deal_of.values() for package in deal.supply_deals if package.id}),
+    )
+    return tuple(
+        number
+        for number, deal in deal_of.items()
+        if (number, seat_number(deal)) in rounds
+        and clients.negotiations.of(
+            deal,
+            OfferTerms.of(
+                deal,
+                [packages[package.id] for package in deal.supply_deals if package.id in packages],
+                clients.usual_terms,
+            ),
+        ).waits_for_house
+    )

@@ -38,7 +38,6 @@ WHAT = (
 )
 LINKS_TITLE = "Links for this seat (Access revokes them, and opens closed ones again):"
 OTHER_SEAT = "The deal is another seat's meanwhile. No link was made: look at the deal again."
-LINK_NOTE = "The link for the buyer. It is shown only now: copy it."
 
 
 def draw_share(context: PageContext, deal: DemandDeal) -> None:
@@ -49,7 +48,7 @@ def draw_share(context: PageContext, deal: DemandDeal) -> None:
     of_deal, path = st.session_state.get(NEW, (0, ""))
     with st.expander("Share with buyer", icon=":material/share:", expanded=of_deal == number):
         if of_deal == number:
-            st.caption(LINK_NOTE)
+            st.caption("The link for the buyer. It is shown only now: copy it.")
             st.code(share.address(path, {}), language=None, wrap_lines=True)
             st.button("Make another", key="dossier_another", on_click=st.session_state.pop, args=(NEW, None))
             return
@@ -72,11 +71,9 @@ def draw_share(context: PageContext, deal: DemandDeal) -> None:
             st.selectbox("Works for", [*share.LIFETIMES], 1, key=LIFETIME.format(number), width=160)
             share.draw_recipient(RECIPIENT.format(number))
             st.form_submit_button(
-                "Make a link for the buyer",
-                icon=":material/share:",
-                on_click=_make,
+                "Make a link for the buyer", icon=":material/share:", on_click=_make,
                 args=(context, deals_context.project, deals_context.slicer_name, deal),
-            )
+            )  # fmt: skip
         draw_problem(PROBLEM)
 
 
@@ -116,12 +113,9 @@ def draw_counts(context: PageContext, deals_context: PageContext, deal: DemandDe
     )
     if context.person.may_share:
         st.button(
-            "Remove these counts",
-            type="tertiary",
-            key="dossier_remove",
-            on_click=_remove,
+            "Remove these counts", type="tertiary", key="dossier_remove", on_click=_remove,
             args=(context, deal),
-        )
+        )  # fmt: skip
 
 
 def _make(context: PageContext, project: str, slicer: str, deal: DemandDeal) -> None:
@@ -145,7 +139,6 @@ def _make(context: PageContext, project: str, slicer: str, deal: DemandDeal) -> 
 
 
 def _remove(context: PageContext, deal: DemandDeal) -> None:
-    """Remove the buyer's counts. A callback."""
     if not context.now().may_share:
         return
     try:

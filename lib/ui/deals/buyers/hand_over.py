@@ -23,7 +23,6 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.text import csv_records
 
-NO_DEAL_ID = "This service returns no deal ids, so the numbers are those of the deals in the service."
 INTERNAL = "All seats (internal, not for buyers)"
 SEAT = "seat-"
 LONGEST_LINK = 2_000  # what mail programs on Windows are opened with is about that long
@@ -195,7 +194,7 @@ def _draw_buyer(context: PageContext, hand_over: HandOver, buyer: Buyer) -> None
     """Draw the text for a buyer with its copy button, the CSV, and the mail to its contacts."""
     widgets.text_to_copy(hand_over.text(buyer.deals), "_buyer")
     if not any(deal.deal_id for deal in buyer.deals):
-        st.caption(NO_DEAL_ID)
+        st.caption("This service returns no deal ids, so the numbers are those of the deals in the service.")
     with st.container(horizontal=True):
         _download(context, hand_over, "CSV for this buyer", buyer.key, buyer.deals)
         if buyer.contacts:

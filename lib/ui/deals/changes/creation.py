@@ -305,6 +305,5 @@ def _action_rows(creation: PlannedCreation, entity: PackageOrDeal) -> Iterator[A
 
 
 def _plain(creation: PlannedCreation) -> dict[str, Any]:
-    """The plain fields that were asked for."""
     names = fields.writable(creation.key[0])
     return {name: value for name, value in creation.after.items() if name in names and value is not None}

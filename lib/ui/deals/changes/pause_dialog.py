@@ -49,7 +49,7 @@ def draw(context: PageContext, search: ListSearch, count: int, list_view: list_s
             format_func=lambda is_active: edit_dialog.button_title(VERBS[is_active][0], count, is_all),
         )  # fmt: skip
     for is_active, (label, _, icon) in () if is_all else VERBS.items():
-        rows = [row for row in selection if _is_concerned(row, is_active)]
+        rows = [row for row in selection if (row.is_active is not is_active and row.status != "complete")]
         st.button(
             edit_dialog.button_title(label, len(rows), is_all), icon=f":material/{icon}:",
             key=f"deals_{label.lower()}", disabled=not rows, on_click=_ask,
@@ -74,7 +74,7 @@ def _ask(context: PageContext, search: ListSearch, is_active: bool, rows: Sequen
     try:
         if rows is None:
             matches = catalog.rows_by_name(context.deals, search, is_active=not is_active)
-            rows = [row for row in matches if _is_concerned(row, is_active)]
+            rows = [row for row in matches if (row.is_active is not is_active and row.status != "complete")]
     except TrancheError as error:
         reason = error.sentence
     st.session_state[PLAN] = active_plan(context.clients.bulk_actions, search.entity, is_active, rows or [])
@@ -90,10 +90,6 @@ def active_plan(
     source = ActiveSource(entity=entity, rows=rows, is_active=is_active, names=names)
     record = actions.record(VERBS[is_active][1].capitalize())
     return ChangePlan(source=source, record=record, changes=source.from_list(), phase="preview")
-
-
-def _is_concerned(row: DealRow, is_active: bool) -> bool:
-    return row.is_active is not is_active and row.status != "complete"
 
 
 def _dialog(context: PageContext, plan: ChangePlan[ActiveSource]) -> None:

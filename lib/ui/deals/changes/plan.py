@@ -23,7 +23,6 @@ from lib.ui.kit.job import STEP_SECONDS, Job
 from lib.wire.errors import NotFound, TrancheError
 
 log = logging.getLogger(__name__)
-MAY_BE = " It may have been saved."
 GONE = "It is not there any more, or you can't see it."
 Phase = Literal["form", "reading", "preview", "writing", "undoing", "done"]
 
@@ -338,7 +337,7 @@ class ChangePlan(Job, Generic[Source]):
 
 def reason_of(error: TrancheError) -> str:
     """Why a change failed, and that it may have been saved where that is unknown."""
-    return error.sentence + (MAY_BE if is_open(error) else "")
+    return error.sentence + (" It may have been saved." if is_open(error) else "")
 
 
 def with_full_stop(sentence: str) -> str:

@@ -63,7 +63,14 @@ class PlanSteps:
             changes = [outcome.change for outcome in plan.outcomes if not outcome.reason]
             amount = count_changes([change for change in changes if change.key not in plan.same])
             same = f", {number(len(plan.same))} so already" if plan.same else ""
-            draw_verdict(plan, f"{amount or 'Nothing'} {self.done}{same}", self.rest)
+            sentence = f"{amount or 'Nothing'} {self.done}{same}"
+            failures, unsent = len(plan.failures), len(plan.to_send)
+            if failures or unsent:
+                parts = [sentence, f"{number(failures)} failed" if failures else ""]
+                parts.append(f"{number(unsent)} not sent" if unsent else "")
+                st.warning(f"{', '.join(filter(None, parts))}. {self.rest}".rstrip(), icon=":material/info:")
+            else:
+                st.success(f"{sentence}.", icon=":material/check_circle:")
             is_whole = plan.source.is_whole
             rows = [change for change in plan.changes if change.is_change] if is_whole else plan.changes
             self._table(plan, rows, "The result of each change")
@@ -99,7 +106,16 @@ class PlanSteps:
         questions = plan.questions.warnings
         if rows := [*refusals, *changes] if plan.source.is_whole else plan.changes:
             self._table(plan, rows, "What changes, before and after", questions)
-        _draw_others(changes)
+        # The deals that change with a package and were not chosen.
+        other_deals = {
+            deal: (name, change.name) for change in changes for deal, name in change.others.items()
+        }
+        if other_deals:
+            count = count_label("other deal", len(other_deals))
+            verb = "changes too: its" if len(other_deals) == 1 else "change too: their"
+            st.markdown(f":material/warning: **{count}** {verb} dates are those of the package.")
+            names, packages = zip(*other_deals.values(), strict=True)
+            draw_table({"Deal": names, "Package": packages}, "Other deals that change")
         points = confirmations.points(context, changes, questions)
         if not plan.source.is_asked:
             points = [replace(point, asks=False) for point in points]
@@ -231,16 +247,6 @@ def draw_table(columns: Mapping[str, Sequence[Any]], alt: str) -> None:
         )
 
 
-def draw_verdict(plan: ChangePlan[Any], sentence: str, more: str = "") -> None:
-    """Draw the sentence, what failed and what was not sent; `more` follows where something did."""
-    if not plan.failures and not plan.to_send:
-        st.success(f"{sentence}.", icon=":material/check_circle:")
-        return
-    parts = [sentence, f"{number(len(plan.failures))} failed" if plan.failures else ""]
-    parts.append(f"{number(len(plan.to_send))} not sent" if plan.to_send else "")
-    st.warning(f"{', '.join(filter(None, parts))}. {more}".rstrip(), icon=":material/info:")
-
-
 def count_changes(changes: Sequence[PlannedChange]) -> str:
     """`3 deals and 1 package`."""
     counts = {entity: sum(change.key[0] == entity for change in changes) for entity in (*KINDS,)[::-1]}
@@ -251,15 +257,3 @@ def _result_word(change: PlannedChange, outcome: Outcome | None) -> str:
     if outcome is not None:
         return "Saved" if not outcome.reason else "Unknown" if outcome.is_open else "Failed"
     return "Refused" if change.refusal else "Not sent" if change.is_change else "Unchanged"
-
-
-def _draw_others(changes: Sequence[PlannedChange]) -> None:
-    """Draw the deals that change with a package and were not chosen."""
-    names_of_deal = {deal: (name, change.name) for change in changes for deal, name in change.others.items()}
-    if not names_of_deal:
-        return
-    count = count_label("other deal", len(names_of_deal))
-    verb = "changes too: its" if len(names_of_deal) == 1 else "change too: their"
-    st.markdown(f":material/warning: **{count}** {verb} dates are those of the package.")
-    names, packages = zip(*names_of_deal.values(), strict=True)
-    draw_table({"Deal": names, "Package": packages}, "Other deals that change")

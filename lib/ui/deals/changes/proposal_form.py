@@ -13,8 +13,7 @@ from lib.deals.proposals.models import Proposal
 from lib.deals.proposals.writers import ClientWriter
 from lib.figures.deals import deal_report
 from lib.ui.deals import catalog
-from lib.ui.deals.forms import inputs
-from lib.ui.deals.forms.draft import Draft, Terms, common_terms
+from lib.ui.deals.forms.draft import Draft, Source
 from lib.ui.kit import notes
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
@@ -22,7 +21,6 @@ from lib.wire.errors import BadRequest, Conflict, TrancheError
 
 REASON, PROBLEM = "{}proposal_reason", "{}proposal_problem"
 DATES = ("start_date", "end_date")
-SUCCESS_NOTE = "Proposed: somebody who may change deals decides"
 
 
 def may_only_propose(context: PageContext) -> bool:
@@ -64,7 +62,7 @@ def propose(
         state[PROBLEM.format(prefix)] = f"{error.sentence} Not proposed; what you typed is kept."
         return False
     state[REASON.format(prefix)] = ""
-    notes.say(SUCCESS_NOTE)
+    notes.say("Proposed: somebody who may change deals decides")
     return True
 
 
@@ -127,17 +125,9 @@ def draft_of(fields: Mapping[str, Any]) -> Draft:
         seat: option.model_copy(update={**common, **option.model_dump(exclude_unset=True)})
         for seat, option in option_of_seat.items()
     }
-    terms, own = common_terms(whole)
-    return Draft.of_package(
-        package,
-        deals="new" if new else "existing" if package.demand_deals else "none",
-        seats={
-            seat: Terms(inputs.widget_value("price", option.price), option.deal_sync, own[seat])
-            for seat, option in option_of_seat.items()
-        },
-        terms=terms,
-        links=tuple(deal.id for deal in package.demand_deals),
-    )
+    source: Source = "new" if new else "existing" if package.demand_deals else "none"
+    links = tuple(deal.id for deal in package.demand_deals)
+    return Draft.of_package(package, whole, deals=source, links=links)
 
 
 def title(proposal: Proposal) -> str:

@@ -1,32 +1,48 @@
-"""The change of a package or deal in the drawer: it never overwrites somebody else's changes unseen."""
+"""The change of a package or deal in the drawer: it never overwrites somebody else's changes unseen.
 
-from collections.abc import Mapping
+Beside a deal's price: what wins cost in each of its packages, and where the price is. It is computed in the
+background, over the same days as the deal's health, so that the two agree.
+"""
+
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
 import streamlit as st
 
+from lib.deals import fields
 from lib.deals.client import to_json
-from lib.deals.models import PackageOrDeal
+from lib.deals.fields import DEALS, SUPPLY, TERMS
+from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.deals.proposals.models import Proposal
+from lib.deals.targeting.filters import report_filters
 from lib.figures.deals import field_text
 from lib.figures.deals.field_text import Prices
 from lib.figures.error_text import is_open
 from lib.ui.deals import catalog
+from lib.ui.deals.catalog import draw_seat
 from lib.ui.deals.changes import confirmations, merge, proposal_form
-from lib.ui.deals.changes.form_try import FormTry
+from lib.ui.deals.changes.confirmations import Point
+from lib.ui.deals.changes.creation_form import FormTry
 from lib.ui.deals.changes.merge import Fields, Meeting
 from lib.ui.deals.changes.plan import PlannedChange
 from lib.ui.deals.deal_rows import Key
-from lib.ui.deals.drawer import change_form, kept_change
+from lib.ui.deals.drawer import kept_change
 from lib.ui.deals.drawer.kept_change import KeptChange
-from lib.ui.deals.forms.entity_form import EntityForm
+from lib.ui.deals.forms import entity_form, inputs
+from lib.ui.deals.forms.draft import Draft
+from lib.ui.deals.forms.entity_form import LINKS, EntityForm
+from lib.ui.deals.forms.inputs import Faults, Look
+from lib.ui.deals.insight import report, seat_guide, supply_path
+from lib.ui.deals.insight.seat_guide import SeatPrice
 from lib.ui.deals.targeting import pending
+from lib.ui.deals.targeting.picker import TargetingPicker
 from lib.ui.kit import notes, page_scripts
-from lib.ui.kit.field_problems import beside
+from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
+from lib.ui.kit.problems import report_errors
 from lib.wire.errors import Conflict, Invalid, TrancheError, Unsupported
 
 
@@ -111,7 +127,7 @@ class DrawerChange:
         wrong = faults.all if last_try.is_tried else faults.wrong
         refusals = last_try.problems.still(mine)
         problems = refusals.with_(wrong)
-        change_form.draw(form, self.key, problems)
+        draw_form(form, self.key, problems)
         with st.container():  # what comes and goes in it moves nothing else
             beside(problems.others((name,) for name in mine))
             if wrong and (refusals or last_try.is_tried):
@@ -120,7 +136,7 @@ class DrawerChange:
             elif refusals:
                 beside(["Not saved yet. To fix: the fields marked above."])
         last_try.draw_failure()
-        last_try.confirm(change_form.questions(form, self.key, edit.base, faults), "saved")
+        last_try.confirm(form_questions(form, self.key, edit.base, faults), "saved")
         if proposal_form.may_only_propose(self.context):
             proposal_form.draw(prefix, "Propose change", self.propose, ())
             return
@@ -214,7 +230,10 @@ class DrawerChange:
 
     def _start(self, edit: Edit, values: Fields) -> None:
         st.session_state[self.prefix] = edit
-        change_form.begin(self.prefix, self.key[0], values)
+        entity_form.fill_from(self.prefix, self.key[0], values)
+        st.session_state.update(
+            {self.prefix + NAMES: frozenset(values), self.prefix + OLD_NAME: values.get("name") or ""}
+        )
 
     def _ready_edit(self) -> Edit | None:
         """The edit, if something was changed, nothing is wrong with it, and what is unusual is confirmed."""
@@ -225,7 +244,7 @@ class DrawerChange:
             notes.say("No field was changed")
             return None
         faults = self.form.faults(edit.base)
-        questions = change_form.questions(self.form, self.key, edit.base, faults)
+        questions = form_questions(self.form, self.key, edit.base, faults)
         if faults.all or not confirmations.is_confirmed(questions, self.prefix):
             self.last_try.note_try()
             return None
@@ -251,7 +270,6 @@ class DrawerChange:
 
 
 def _draw_meetings(edit: Edit, money: Prices) -> None:
-    """Draw somebody else's changes, and how the form has merged them."""
     lines = []
     for meeting in edit.meetings:
         before, theirs, mine = (
@@ -265,9 +283,8 @@ def _draw_meetings(edit: Edit, money: Prices) -> None:
     if lines:
         st.warning(
             "Nothing was saved yet. What you typed is still here.\n\n" + "\n".join(lines),
-            title="Somebody else has changed this",
-            icon=":material/group:",
-        )
+            title="Somebody else has changed this", icon=":material/group:",
+        )  # fmt: skip
 
 
 def _failure_text(error: TrancheError) -> str:
@@ -276,3 +293,99 @@ def _failure_text(error: TrancheError) -> str:
         return f"{sentence}. What you typed is still here."
     outcome = "It may have been saved" if is_open(error) else "Nothing was saved"
     return f"{sentence}. {outcome}; what you typed is still here."
+
+
+MAIN_FIELDS = ("name", "price", *fields.writable(DEALS, fields.SWITCH), *TERMS)
+OTHERS = tuple(name for name in fields.writable(DEALS) if name not in MAIN_FIELDS)
+NAMES, OLD_NAME = "form_names", "old_name"
+MOST, NO_SEAT = 3, 0
+
+
+def as_draft(form: EntityForm) -> Draft:
+    """The widgets of a package as the draft of a new one, for an edit whose package is gone."""
+    deal_ids = tuple(sorted(st.session_state.get(f"{form.prefix}demand_deals", ())))
+    return Draft(
+        values=form.contents, zone=form.zone, targeting=form.targeting,
+        deals="existing" if deal_ids else "none", links=deal_ids,
+        pending=pending.pending(f"{form.prefix}target"),
+    )  # fmt: skip
+
+
+def form_questions(form: EntityForm, key: Key, base: Fields, faults: Faults) -> list[Point]:
+    """What has to be confirmed of what was changed, as far as it can be read."""
+    edits = merge.edited_fields(base, form.read())
+    readable = {name: value for name, value in edits.items() if (name,) not in faults.wrong}
+    slips = confirmations.pasted_currency(form.context, form.contents) if form.entity == DEALS else []
+    return [*(confirmations.of_edit(form.context, key, base, readable) if readable else ()), *slips]
+
+
+def draw_form(form: EntityForm, key: Key, problems: FieldProblems) -> None:
+    """Draw the widgets, each with its error; none for fields that the service does not return."""
+    context, prefix = form.context, form.prefix
+    names: frozenset[str] = st.session_state[prefix + NAMES]
+    if form.entity == SUPPLY:
+        form.draw_package(problems, names, st.session_state[prefix + OLD_NAME])
+        st.markdown("Targeting")
+        TargetingPicker(context, f"{prefix}target").draw(problems, names)
+        supply_path.draw_lists(context, form.targeting)
+    else:
+        state = st.session_state
+        if "name" in names:
+            form.draw_field("name", problems)
+        if "seat" in names:
+            with st.container():
+                draw_seat(catalog.seats(context), f"{prefix}seat")
+                beside(problems.at("seat"))
+        amount, sync = st.columns(2, vertical_alignment="bottom")
+        if "price" in names:
+            with amount:
+                money = field_text.prices_of(context).of(state.get(f"{prefix}currency"))
+                form.draw_field("price", problems, Look(money.title))
+        with sync, st.container(horizontal=True):
+            for name in fields.writable(DEALS, fields.SWITCH):
+                if name in names:
+                    form.draw_field(name, problems)
+        if "price" in names:
+            packages = state.get(f"{prefix}supply_deals", ())
+            seat, typed_price = state.get(f"{prefix}seat"), inputs.value("price", state[f"{prefix}price"])
+            with st.container():  # what comes and goes in it moves no field below
+                terms = {name: state.get(f"{prefix}{name}") for name in TERMS}
+                of_seat = seat_guide.seat_price(context, typed_price, terms)
+                _draw_guides(context, key[1], seat, of_seat, packages)
+        form.draw_terms(problems, [name for name in TERMS if name in names])
+        for name in OTHERS:
+            if name in names:
+                form.draw_field(name, problems)
+    link = LINKS[form.entity]
+    if prefix + link in st.session_state:
+        model = DemandDeal if form.entity == SUPPLY else SupplyPackage
+        catalog.draw_link_picker(context, field_text.title(link), prefix + link, model)
+        beside(problems.at(link))
+
+
+def _draw_guides(
+    context: PageContext, deal: int, seat: int | None, price: SeatPrice, packages: Sequence[int]
+) -> None:
+    """Draw what wins cost in each package, with what it is computed from; nothing without packages.
+
+    Wins of the deal itself are left out.
+    """
+    if not packages:
+        return
+    with report_errors("What wins cost", effect="What you typed is kept."):
+        sold_in = report.of_deals(context) or context
+        own = next(iter(catalog.by_id(context, DemandDeal, [deal])), None)
+        lists = catalog.list_entries(context)
+        for number, package in enumerate(catalog.by_id(context, SupplyPackage, packages[:MOST])):
+            translation = report_filters(package, sold_in.slicer, lists, package.media_type)
+            title = f"{package.name or f'Package {package.id}'}: " if len(packages) > 1 else ""
+            prices = {seat or NO_SEAT: price}
+            guide = seat_guide.of(sold_in, f"change_prices_{number}", translation, prices, own)
+            for sentence in guide.by_seat.values():
+                st.caption(plain(f"{title}{sentence}"))
+            left_out = f"Not counted in: {' '.join(translation.left_out)}" if translation.left_out else ""
+            seat_guide.draw_note(guide, left_out)
+        if len(packages) > MOST:
+            st.caption(
+                f":material/info: What wins cost is shown for the first {MOST} of {len(packages)} packages."
+            )

@@ -24,12 +24,12 @@ from lib.figures import amounts
 from lib.figures.deals import field_text, targeting_text
 from lib.figures.deals.deal_names import seat_name, title_of
 from lib.ui.deals import catalog
+from lib.ui.deals.catalog import draw_seat
 from lib.ui.deals.changes import confirmations
 from lib.ui.deals.changes.creation import PlannedCreation
 from lib.ui.deals.changes.creation_form import CreationForm
 from lib.ui.deals.forms import inputs
-from lib.ui.deals.forms.draft import Draft, Terms, common_terms
-from lib.ui.deals.id_picker import draw_seat
+from lib.ui.deals.forms.draft import Draft
 from lib.ui.deals.list_state import NOTE, OPEN
 from lib.ui.deals.new_package import state as new_package
 from lib.ui.kit import address, amount_field, screens
@@ -86,7 +86,6 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
 
 
 def _copy(context: PageContext, package: SupplyPackage) -> None:
-    """Fill the form New package with a copy, and open it."""
     try:
         deals_by_id: dict[int | None, DemandDeal] = {}
         if context.deals.abilities.lists and package.demand_deals:
@@ -112,15 +111,10 @@ def copy_of(package: SupplyPackage, deals: Sequence[DemandDeal]) -> Draft:
     zone = package.start_date.tzinfo if package.start_date else UTC
     name = f"{shorten(package.name or '', LONGEST_NAME - len(COPY))}{COPY}"
     deal_of = {deal.seat.id: deal for deal in deals if deal.seat is not None and deal.seat.id is not None}
-    terms, own = common_terms(deal_of)
     return Draft.of_package(
         package.model_copy(update={"name": name, "start_date": first.astimezone(zone)}),
+        deal_of,
         deals="new" if deal_of else "none",
-        seats={
-            seat: Terms(amounts.money_to_text(deal.price), bool(deal.deal_sync), own[seat])
-            for seat, deal in deal_of.items()
-        },
-        terms=terms,
     )
 
 
@@ -170,7 +164,6 @@ def _form(deal: DemandDeal) -> CreationForm:
 
 
 def _creation(context: PageContext, deal: DemandDeal, seats: Mapping[int, Seat]) -> PlannedCreation:
-    """The deal to create, as far as it is typed."""
     state, prefix = st.session_state, _form(deal).prefix
     seat, price = seats.get(state[f"{prefix}seat"] or 0), inputs.value("price", state[f"{prefix}price"])
     packages = catalog.by_id(context, SupplyPackage, [link.id for link in deal.supply_deals if link.id])

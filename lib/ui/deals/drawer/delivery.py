@@ -113,7 +113,6 @@ def _draw_goal(context: PageContext, deal: DemandDeal) -> None:
 
 
 def _chart(context: PageContext, query: AudienceQuery, answer: Audience) -> None:
-    """Draw the first of the figures over time, and its table."""
     name = (query.data_fields or ("",))[0]
     field, period = context.slicer.data_field(name), report.period(context, query)
     daily, texts = series.over(answer, name, "day", period), counts.numbers()

@@ -45,12 +45,8 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
         draw_note(context, entity)
         _draw_origin(context, entity)
         deals = catalog.deals_of(context.deals, [entity])[entity.id or 0]
-        _draw_links(
-            context,
-            "Deals",
-            [of_deal(deal, {}) for deal in deals],
-            "No deal is linked: nobody can buy it yet.",
-        )
+        rows = [of_deal(deal, {}) for deal in deals]
+        _draw_links(context, "Deals", rows, "No deal is linked: nobody can buy it yet.")
         if deals:
             with st.expander("For the buyers", icon=":material/send:"):
                 hand_over.draw(context, entity, deals)
@@ -72,7 +68,13 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
             hand_over.draw_deal(context, entity, packages)
         rows = [of_package(package, [entity]) for package in packages]
         _draw_links(context, "Packages", rows, "It is not linked to a package yet.")
-    draw_leftovers(entity)
+    for sentence, raw in unread(entity):
+        with st.expander(plain(sentence), icon=":material/data_object:"):
+            st.code(raw, language="json", wrap_lines=True)
+    if others := entity.model_extra:
+        with st.expander(f"Other fields ({len(others)})", icon=":material/data_object:"):
+            st.caption("The service returns them, and Tranche does not know them. They stay unchanged.")
+            st.code(exact.readable(others), language="json", wrap_lines=True)
 
 
 def _facts(texts: dict[str, str]) -> None:
@@ -195,7 +197,6 @@ def add_owners(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
 
 
 def _draw_origin(context: PageContext, package: SupplyPackage) -> None:
-    """Draw the link to the question that the package came from, if any."""
     try:
         package_question = context.clients.package_questions.get(package.id or 0)
     except TrancheError as error:
@@ -262,30 +263,17 @@ def _draw_links(context: PageContext, title: str, rows: Sequence[DealRow], nothi
         return
     names, money = deal_rows.BRIEF[rows[0].entity], field_text.prices_of(context)
     table = listing.Listing(
-        label=title,
-        columns=deal_rows.list_columns(names, money.title),
+        label=title, columns=deal_rows.list_columns(names, money.title),
         rows=deal_rows.list_rows(catalog.mark_rows(context, rows), names, frozenset(), None, money),
         count=len(rows),
-    )
+    )  # fmt: skip
     with st.container(key="linked_table"):
         listing.draw_links(LINKS, table, _open)
 
 
 def _open(key: str) -> None:
-    """Open a linked package or deal. A callback."""
     address.write(OPEN, key)
     st.rerun()  # the whole page: a dialog has the title and the entity that it was opened with
-
-
-def draw_leftovers(entity: Resource) -> None:
-    """Draw these fields; nothing if all fields are known."""
-    for sentence, raw in unread(entity):
-        with st.expander(plain(sentence), icon=":material/data_object:"):
-            st.code(raw, language="json", wrap_lines=True)
-    if others := entity.model_extra:
-        with st.expander(f"Other fields ({len(others)})", icon=":material/data_object:"):
-            st.caption("The service returns them, and Tranche does not know them. They stay unchanged.")
-            st.code(exact.readable(others), language="json", wrap_lines=True)
 
 
 def unread(entity: Resource) -> Iterator[tuple[str, str]]:

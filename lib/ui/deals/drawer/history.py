@@ -52,7 +52,6 @@ def table(changes: list[EntityChange], money: Prices = USUAL) -> pd.DataFrame:
 
 PLACE = "evidence"
 SELECTION = "evidence_of"
-CHANGE_ACTION = "changed"
 LONGEST = 90
 
 
@@ -66,20 +65,17 @@ def draw_evidence(
     names = {
         change.id: f"{field_text.moment(change.at.astimezone(times.zone()))} · {label[:LONGEST]}"
         for change, label in zip(changes, labels, strict=True)
-        if change.action == CHANGE_ACTION
+        if change.action == "changed"
     }
     if not names:
         return
     if st.session_state.get(SELECTION) not in (None, *names):
         del st.session_state[SELECTION]
     selection = st.selectbox(
-        "Evidence of a change",
-        list(names),
-        index=None,
+        "Evidence of a change", list(names), index=None,
         placeholder="Choose a change to see the days before and after it",
-        format_func=lambda number: names[number],
-        key=SELECTION,
-    )
+        format_func=lambda number: names[number], key=SELECTION,
+    )  # fmt: skip
     if selection is None:
         report.forget(PLACE)
         return
@@ -109,10 +105,9 @@ def draw_evidence(
             return
         evidence, texts = lookup.read(answers), counts.numbers()
         st.dataframe(
-            straighten(_table(evidence, texts)),
-            hide_index=True,
+            straighten(_table(evidence, texts)), hide_index=True,
             alt="The figures before and after the change",
-        )
+        )  # fmt: skip
         precisions = dict.fromkeys(precision.summary(answer, fields, texts) for answer in answers)
         st.caption(plain(_note(deals_context, evidence, precisions)))
         # What else was changed, so that the difference is not of this change alone.

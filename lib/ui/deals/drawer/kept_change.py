@@ -42,32 +42,24 @@ class KeptChange:
 def find(context: PageContext, key: Key) -> KeptChange | None:
     """The change that a reload left; None without one that can be read. It is looked for once per session."""
     changes: dict[Key, KeptChange | None] = st.session_state.setdefault(FOUND, {})
-    if key not in changes:
-        changes[key] = _read(context, key)
-    return changes[key]
-
-
-def _read(context: PageContext, key: Key) -> KeptChange | None:
+    if key in changes:
+        return changes[key]
+    changes[key] = None
     try:
-        kept_draft = context.clients.drafts.get(key)
+        if (kept_draft := context.clients.drafts.get(key)) is not None:
+            body = kept_draft.body
+            entity = model_of(key[0]).model_validate(body["base"])
+            values = merge.of(entity) if isinstance(entity, SupplyPackage | DemandDeal) else {}
+            base = {name: value for name, value in values.items() if name in body["base"]}
+            change = KeptChange(kept_draft.at, base, body["etag"], body["proposal"], body["form"])
+            Targeting.model_validate(change.form["targeting"])
+            moments.rules(change.form["offset"])
+            _bodies()[key], changes[key] = body, change
     except TrancheError as error:
         log.warning("What was typed and not saved can't be read: %s", error.reason)
-        return None
-    if kept_draft is None:
-        return None
-    body = kept_draft.body
-    try:
-        entity = model_of(key[0]).model_validate(body["base"])
-        values = merge.of(entity) if isinstance(entity, SupplyPackage | DemandDeal) else {}
-        base = {name: value for name, value in values.items() if name in body["base"]}
-        change = KeptChange(kept_draft.at, base, body["etag"], body["proposal"], body["form"])
-        Targeting.model_validate(change.form["targeting"])
-        moments.rules(change.form["offset"])
     except (ValidationError, KeyError):
         log.exception("A change that was kept can't be read")
-        return None
-    _bodies()[key] = body
-    return change
+    return changes[key]
 
 
 def offer(change: KeptChange, prefix: str, resume: Callable[[], None], discard: Callable[[], None]) -> None:
@@ -137,6 +129,5 @@ def discard(context: PageContext, key: Key) -> None:
 
 
 def _bodies() -> dict[Key, Any]:
-    """What this session has stored or found, by entity."""
     bodies: dict[Key, Any] = st.session_state.setdefault(STORED, {})
     return bodies

@@ -13,7 +13,7 @@ from lib.deals import moments
 from lib.deals.fields import SUPPLY, TERMS
 from lib.deals.models import (
     CreateDemandDeals,
-    DealTerms,
+    DemandDeal,
     DemandDealOption,
     Reference,
     Seat,
@@ -143,11 +143,35 @@ class Draft:
         )
 
     @classmethod
-    def of_package(cls, package: SupplyPackage, **parts: Any) -> Self:
-        """The draft of a package like this, in the zone of its dates; `parts` are those of the draft."""
+    def of_package(
+        cls, package: SupplyPackage, deal_of_seat: Mapping[int, DemandDeal | DemandDealOption], **parts: Any
+    ) -> Self:
+        """The draft of a package like this, in the zone of its dates, with deals like these, by the id of the
+        seat: each has of its own the terms that are not alike. `parts` are others of the draft."""
         zone = moments.zone_of((package.start_date, package.end_date), times.zone_name())
         values = {name: value for name in PLAIN if (value := getattr(package, name)) is not None}
-        return cls(values=inputs.contents(values, moments.rules(zone)), zone=zone, targeting=package, **parts)
+        whole = {
+            seat: inputs.contents({name: getattr(deal, name) for name in TERMS})
+            | {"is_active": deal.is_active is not False}
+            for seat, deal in deal_of_seat.items()
+        }
+        first = next(iter(whole.values()), {})
+        apart = {name for name in PER_SEAT for terms in whole.values() if terms[name] != first[name]}
+        if any(not terms["is_active"] for terms in whole.values()):
+            apart.add("is_active")  # deals that share their terms are created active
+        if not apart.isdisjoint((FEE, FEE_TYPE)):
+            apart |= {FEE, FEE_TYPE}
+        seats = {
+            seat: Terms(
+                inputs.widget_value("price", deal.price), bool(deal.deal_sync),
+                {name: whole[seat][name] for name in PER_SEAT if name in apart},
+            )
+            for seat, deal in deal_of_seat.items()
+        }  # fmt: skip
+        return cls(
+            values=inputs.contents(values, moments.rules(zone)), zone=zone, targeting=package, seats=seats,
+            terms={name: first[name] for name in TERMS if name in first and name not in apart}, **parts,
+        )  # fmt: skip
 
     def __getitem__(self, name: str) -> Any:
         """A plain field as typed: one of the package, or one that its new deals share."""
@@ -221,26 +245,6 @@ def fault_labels(faults: Faults, deals: NewDeals, seats: Mapping[int, Seat]) -> 
 
     paths = sorted(faults.all, key=lambda path: (order.index(path if path in order else path[:2]), path[2:]))
     return [label(path) for path in paths]
-
-
-def common_terms(deals: Mapping[int, DealTerms]) -> tuple[FormValues, dict[int, FormValues]]:
-    """What all of these deals share, as typed, and what each has of its own: the terms that are not alike."""
-    whole = {
-        seat: inputs.contents({name: getattr(deal, name) for name in TERMS})
-        | {"is_active": getattr(deal, "is_active", None) is not False}
-        for seat, deal in deals.items()
-    }
-    first = next(iter(whole.values()), {})
-    apart = {name for name in PER_SEAT for terms in whole.values() if terms[name] != first[name]}
-    if any(not terms["is_active"] for terms in whole.values()):
-        apart.add("is_active")  # deals that share their terms are created active
-    if not apart.isdisjoint((FEE, FEE_TYPE)):
-        apart |= {FEE, FEE_TYPE}
-    common = {name: first[name] for name in TERMS if name in first and name not in apart}
-    own: dict[int, FormValues] = {
-        seat: {name: terms[name] for name in PER_SEAT if name in apart} for seat, terms in whole.items()
-    }
-    return common, own
 
 
 def _present(values: Mapping[str, Any]) -> dict[str, Any]:

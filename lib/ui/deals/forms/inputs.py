@@ -263,14 +263,11 @@ def draw(name: str, key: str, look: Look = USUAL) -> None:
         is_email, is_time = row.kind is fields.EMAIL, row.kind in fields.MOMENTS
         hint = f"{times.FORM_HINT}{f' – {look.placeholder}' if look.placeholder else ''}" if is_time else ""
         st.text_input(
-            **common,
-            **(_callback(look) or {"on_change": amount_field.note_edit, "args": (key,)}),
+            **common, **(_callback(look) or {"on_change": amount_field.note_edit, "args": (key,)}),
             placeholder=hint or look.placeholder or PLACEHOLDERS.get(name, ""),
-            type="email" if is_email else "default",
-            validate="" if is_email else None,
-            autocomplete=None if row.kind in fields.TEXTS else "off",
-            live=amount_field.PAUSE,
-        )
+            type="email" if is_email else "default", validate="" if is_email else None,
+            autocomplete=None if row.kind in fields.TEXTS else "off", live=amount_field.PAUSE,
+        )  # fmt: skip
 
 
 def _callback(look: Look) -> dict[str, Any]:

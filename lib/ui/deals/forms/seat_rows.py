@@ -16,12 +16,12 @@ from lib.deals.models import FEE_TYPES, has_amount
 from lib.deals.validation import FEE, FEE_TYPE
 from lib.figures.deals import field_text
 from lib.figures.deals.deal_names import seat_name
-from lib.ui.deals import catalog, id_picker
+from lib.ui.deals import catalog
+from lib.ui.deals.catalog import dsp_name, seat_label
 from lib.ui.deals.forms import draft_text, inputs
 from lib.ui.deals.forms.draft import BLANK, NEW, OPTIONS, NewDeals, Terms
 from lib.ui.deals.forms.entity_form import EntityForm
 from lib.ui.deals.forms.inputs import EACH, EMAIL, Look
-from lib.ui.deals.id_picker import dsp_name, seat_label
 from lib.ui.kit import amount_field, widgets
 from lib.ui.kit.field_problems import FieldProblems, Path, beside
 from lib.ui.kit.frame import PageContext
@@ -104,7 +104,7 @@ class SeatRows:
         """
         seats, does = catalog.seats(self.context), catalog.abilities(self.context)
         with st.container():
-            id_picker.draw_picker(
+            catalog.draw_picker(
                 "Seats",
                 {seat: seat_label(seats.get(seat), seat) for seat in dict.fromkeys([*seats, *self.seats])},
                 f"{self.prefix}seats",
@@ -223,7 +223,6 @@ class SeatRows:
         state[f"{self.prefix}filled"] = (name, content, before)
 
     def _restore(self, name: str, contents: Mapping[int, Any]) -> None:
-        """Give the seats back what they had. A callback."""
         st.session_state.update({self._cell(name, seat): text for seat, text in contents.items()})
         del st.session_state[f"{self.prefix}filled"]
 

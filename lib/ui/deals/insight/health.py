@@ -51,7 +51,6 @@ DAYS, ATTENTION = PERIODS[0], "attention"
 OLD = timedelta(minutes=20)
 COUNT = "deals_attention_count"
 TONES = {ATTENTION: "orange", "unknown": "gray", "healthy": "green", "idle": ""}
-STILL_LOADING = "Health follows once the report is loaded."
 NOTHING_YET = "The health of the deals has not been computed yet."
 Selection = tuple[Filters, str]
 
@@ -264,7 +263,7 @@ def source(context: PageContext) -> StoredHealths | SessionHealth:
     """The health of the deals that the person may see, by a report that they may see."""
     store = context.clients.healths if context.person.deals.seats is None else None
     if context.is_loading:
-        return StoredHealths(context, store, NO_REPORT, STILL_LOADING)
+        return StoredHealths(context, store, NO_REPORT, "Health follows once the report is loaded.")
     if store is None:
         return SessionHealth(context)
     try:
@@ -406,6 +405,5 @@ def draw_funnel(context: PageContext, key: tuple[str, int]) -> None:
         index = [name.capitalize() for name, _, _ in steps]
         st.table(
             with_figures(pd.DataFrame(columns, index=pd.Index(index, name="Step")), columns),
-            border="horizontal",
-            alt="Funnel of this deal",
-        )
+            border="horizontal", alt="Funnel of this deal",
+        )  # fmt: skip

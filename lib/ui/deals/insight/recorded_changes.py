@@ -11,7 +11,6 @@ import streamlit as st
 from lib.deals.models import DemandDeal, Dsp, EntityChange, Resource, Seat, SupplyPackage
 from lib.figures import numbers
 from lib.figures.deals import change_text, field_text
-from lib.figures.query.focus import Focus
 from lib.slicers.dates import Days, day_of
 from lib.slicers.roles import DEAL, DSP, PACKAGE, SEAT, tells_deals
 from lib.ui.kit import problems, times
@@ -37,7 +36,14 @@ def draw(context: PageContext) -> None:
     if not tells_deals(context.slicer):
         return
     page_focus = current_focus.current(context)
-    entities = named_entities(page_focus)
+    entities = [
+        (MODELS[filter_.name], int(value))
+        for filter_ in page_focus.query.filters
+        if filter_.name in MODELS and filter_.match == "equals"
+        for value in filter_.value
+        if value.isascii() and value.isdigit()
+    ]
+    entities = entities if len(entities) <= MOST_ENTITIES else []
     if page_focus.comparison is None or not entities or not context.now().deals.reads:
         return
     before = page_focus.comparison.before
@@ -54,18 +60,6 @@ def draw(context: PageContext) -> None:
             st.caption(f"{len(changes) - MOST_CHANGES} earlier changes are in Deals.")
         if not changes:
             st.caption("Nothing was changed in Deals.")
-
-
-def named_entities(focus: Focus) -> list[tuple[type[Resource], int]]:
-    """The few deals, packages and seats that filters keep; empty where they are many."""
-    entities = [
-        (MODELS[filter_.name], int(value))
-        for filter_ in focus.query.filters
-        if filter_.name in MODELS and filter_.match == "equals"
-        for value in filter_.value
-        if value.isascii() and value.isdigit()
-    ]
-    return entities if len(entities) <= MOST_ENTITIES else []
 
 
 def changes_of(

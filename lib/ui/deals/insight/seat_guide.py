@@ -162,15 +162,11 @@ class SeatText:
     money: Prices
     leaves_out: bool
 
-    @property
-    def other(self) -> str:
-        """What wins are of, where a deal's own are left out."""
-        return " by other deals" if self.leaves_out else ""
-
     def sentence(self, price: SeatPrice, every: SeatPrices, own: SeatPrices | None) -> str:
         """The quartiles of a seat's wins, else of all seats', with the place of the price among them."""
         if own is None or own.win_prices is None:
-            first = "" if own is None else f"This seat won nothing{self.other} in this targeting. "
+            others = " by other deals" if self.leaves_out else ""
+            first = "" if own is None else f"This seat won nothing{others} in this targeting. "
             return f"{first}Wins of all seats: {self._figures(price, every)}"
         return f"Wins of this seat: {self._figures(price, own)}"
 

@@ -179,18 +179,15 @@ def caution(figures: Figures, days: str, without_what: str) -> str:
 
 
 def _chart(place: str, figures: Figures, period: str) -> None:
-    """The first figure per day, and its table twin."""
     field, daily = figures[0]
     texts = counts.numbers()
     values = [point.figure.value for point in daily]
     title = f"{numbers.title(field)} per day"
     st.caption(plain(title))
     st.plotly_chart(
-        bars.day_bars_figure([point.day for point in daily], values, field, texts),
-        key=f"per_day_{place}",
-        config=theme.CONFIG,
-        alt=f"{title}, {period}",
-    )
+        bars.day_bars_figure([point.day for point in daily], values, field, texts), key=f"per_day_{place}",
+        config=theme.CONFIG, alt=f"{title}, {period}",
+    )  # fmt: skip
     with st.expander("As a table"):
         columns = {
             "Day": [f"{point.day:%a} {point.day.isoformat()}" for point in daily],

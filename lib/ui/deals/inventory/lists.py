@@ -19,6 +19,7 @@ from lib.figures.error_text import is_open
 from lib.ui.deals import catalog
 from lib.ui.deals.counts import number
 from lib.ui.deals.inventory import supply_files
+from lib.ui.deals.list_state import open_key
 from lib.ui.kit import address, downloads, listing, notes
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
@@ -87,10 +88,6 @@ class OpenList:
     def key(self, name: str) -> str:
         return f"list_{name}_{self.entity}-{self.entry_list.id}"
 
-    def read_paste(self) -> Paste:
-        """The parsed content of the field for new entries."""
-        return read(st.session_state.get(self.key("paste")) or "", self.kind)
-
     def change(self, fields: dict[str, Any], note: str) -> bool:
         """Change the list unless somebody else did; errors are shown in the drawer. True if it worked."""
         number, etag = self.entry_list.id or 0, self.entry_list.etag
@@ -114,7 +111,6 @@ def draw(context: PageContext) -> None:
 
 
 def _draw_list(context: PageContext, kinds: list[str]) -> None:
-    """Draw the lists of one of these kinds, or the supply files."""
     with st.container(horizontal=True, vertical_alignment="center"):
         entity = st.segmented_control(
             "Kind", kinds, format_func=_kind_title, key=KIND, bind="query-params", required=True,
@@ -135,7 +131,7 @@ def _draw_list(context: PageContext, kinds: list[str]) -> None:
                 )  # fmt: skip
                 if problem := st.session_state.get(f"{NEW}_problem"):
                     st.error(plain(problem), icon=":material/error:")
-    if _open_key() is None:
+    if open_key(OPEN, ADDRESS) is None:
         notes.draw()
     is_supply = entity == supply_files.ENTITY
     count, rows = supply_files.rows(context, text or "", MOST) if is_supply else _rows(context, entity, text)
@@ -171,7 +167,6 @@ def _kind_title(entity: str) -> str:
 
 
 def _create(context: PageContext, entity: str) -> None:
-    """Create an empty list and open it. A callback."""
     state, kind = st.session_state, KINDS[entity]
     name = (state.get(f"{NEW}_name") or "").strip()
     state.pop(f"{NEW}_problem", None)
@@ -195,13 +190,7 @@ def _create(context: PageContext, entity: str) -> None:
     address.write(OPEN, f"{entity}-{new_list.id}")
 
 
-def _open_key() -> tuple[str, int] | None:
-    match = ADDRESS.fullmatch(address.read(OPEN))
-    return (match[1], int(match[2])) if match else None
-
-
 def _close() -> None:
-    """Close the drawer. A callback."""
     address.write(OPEN)
     st.session_state.pop(PROBLEM, None)
 
@@ -210,7 +199,7 @@ WIDTH = 720
 
 
 def _draw_drawer(context: PageContext) -> None:
-    key = _open_key()
+    key = open_key(OPEN, ADDRESS)
     if key is None:
         return
     if key[0] == supply_files.ENTITY:
@@ -254,28 +243,7 @@ def _content(context: PageContext, key: tuple[str, int]) -> None:
         draw_problem(PROBLEM)
         _draw_entries(open_list, may_change)
         if may_change:
-            st.text_area(
-                f"Add {open_list.kind.word}", key=open_list.key("paste"), height=120, persist_state="session",
-                placeholder="Paste entries, one a line or separated by commas",
-            )  # fmt: skip
-            paste = open_list.read_paste()
-            new, broken = paste.new(open_list.entries), paste.broken
-            if broken:
-                st.markdown(f":red[{number(len(broken))} can't be read] and are not added:")
-                columns: dict[str, list[Any]] = {
-                    "Line": [entry.line for entry in broken],
-                    "Entry": [entry.text for entry in broken],
-                    "Why": [entry.why for entry in broken],
-                }
-                _draw_table(columns, len(broken), 250, "Not readable")
-            present = len(paste.entries) - len(new)
-            parts = [f"{number(len(new))} new" if paste.entries else ""]
-            parts += [f"{number(present)} already in the list" if present else ""]
-            parts += [f"{number(paste.repeats)} pasted twice" if paste.repeats else ""]
-            if sentence := ", ".join(filter(None, parts)):
-                st.caption(sentence)
-            label = f"Add {number(len(new))} {open_list.kind.word}" if new else f"Add {open_list.kind.word}"
-            st.button(label, type="primary", key="list_add", on_click=_add, args=(open_list,))
+            _draw_paste(open_list)
             st.session_state.setdefault(open_list.key("name"), open_list.entry_list.name or "")
             with st.container(horizontal=True, vertical_alignment="bottom"):
                 st.text_input("Name", key=open_list.key("name"))
@@ -332,12 +300,38 @@ def _draw_table(columns: dict[str, list[Any]], count: int, highest: int, alt: st
     st.dataframe(straighten(columns), hide_index=True, height=height, alt=alt)
 
 
+def _draw_paste(open_list: OpenList) -> None:
+    """Draw the field to paste entries. Unreadable entries are listed by line, and stay in it."""
+    st.text_area(
+        f"Add {open_list.kind.word}", key=open_list.key("paste"), height=120, persist_state="session",
+        placeholder="Paste entries, one a line or separated by commas",
+    )  # fmt: skip
+    paste = read(st.session_state.get(open_list.key("paste")) or "", open_list.kind)
+    new, broken = paste.new(open_list.entries), paste.broken
+    if broken:
+        st.markdown(f":red[{number(len(broken))} can't be read] and are not added:")
+        columns: dict[str, list[Any]] = {
+            "Line": [entry.line for entry in broken],
+            "Entry": [entry.text for entry in broken],
+            "Why": [entry.why for entry in broken],
+        }
+        _draw_table(columns, len(broken), 250, "Not readable")
+    present = len(paste.entries) - len(new)
+    parts = [f"{number(len(new))} new" if paste.entries else ""]
+    parts += [f"{number(present)} already in the list" if present else ""]
+    parts += [f"{number(paste.repeats)} pasted twice" if paste.repeats else ""]
+    if sentence := ", ".join(filter(None, parts)):
+        st.caption(sentence)
+    label = f"Add {number(len(new))} {open_list.kind.word}" if new else f"Add {open_list.kind.word}"
+    st.button(label, type="primary", key="list_add", on_click=_add, args=(open_list,))
+
+
 def _add(open_list: OpenList) -> None:
     """Add the readable entries; the others stay in the field. A callback.
 
     It reads the field itself: what is pasted is known only once the click has left it.
     """
-    paste = open_list.read_paste()
+    paste = read(st.session_state.get(open_list.key("paste")) or "", open_list.kind)
     new = paste.new(open_list.entries)
     if not new:
         notes.say("Paste new entries first")
@@ -346,14 +340,12 @@ def _add(open_list: OpenList) -> None:
 
 
 def _remove(open_list: OpenList, some: tuple[str, ...]) -> None:
-    """Remove these entries. A callback."""
     rest = [entry for entry in open_list.entries if entry not in set(some)]
     if open_list.change({open_list.kind.word: rest}, f"{number(len(some))} removed"):
         st.session_state[FIND] = ""
 
 
 def _rename(open_list: OpenList) -> None:
-    """Rename the list to the content of the field. A callback."""
     name = (st.session_state[open_list.key("name")] or "").strip()
     if not name:
         st.session_state[PROBLEM] = "Type a name. Nothing was changed."
@@ -373,7 +365,6 @@ def dependants(client: Deals, key: tuple[str, int]) -> list[str]:
 
 
 def _delete(open_list: OpenList) -> None:
-    """Delete the list. A callback."""
     number, etag = open_list.entry_list.id or 0, open_list.entry_list.etag
 
     def remove() -> None:

@@ -99,7 +99,6 @@ def _take(context: PageContext) -> None:
 
 
 def _import(context: PageContext) -> None:
-    """Import the file that waits for its domain. A callback."""
     waiting = st.session_state.get(WAITING)
     if waiting is not None:
         _add(context, waiting, (st.session_state.get(HOST) or "").strip())

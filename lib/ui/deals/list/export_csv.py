@@ -75,21 +75,16 @@ def draw(context: PageContext, search: ListSearch, count: int) -> None:
         )  # fmt: skip
     else:
         downloads.offer(
-            context, "Download list",
-            lambda now: b"".join(csv(catalog.all_rows(now.deals, search), prices)),
-            _file_name(search), MEDIA_TYPE, "deals_csv", kind="tertiary", disabled=not count,
+            context, "Download list", lambda now: b"".join(csv(catalog.all_rows(now.deals, search), prices)),
+            f"{PLURALS[search.entity].lower()}.csv", MEDIA_TYPE, "deals_csv", kind="tertiary",
+            disabled=not count,
         )  # fmt: skip
     if (export := st.session_state.get(EXPORT)) is not None:
         dialog = st.dialog(f"Export {_count_label(export)}", on_dismiss=lambda: close(EXPORT))
         dialog(_dialog)(context, export)
 
 
-def _file_name(search: ListSearch) -> str:
-    return f"{PLURALS[search.entity].lower()}.csv"
-
-
 def _begin(make: Callable[[], Iterator[bytes]], count: int, search: ListSearch) -> None:
-    """Begin the file, and open the dialog. A callback."""
     st.session_state[EXPORT] = CsvExport(make(), count, search=search)
     st.session_state[CSV_MENU] = False  # an open popover lies over a dialog, and takes its clicks
 
@@ -104,8 +99,9 @@ def _dialog(context: PageContext, export: CsvExport) -> None:
             seconds = export.end - export.start
             st.success(f"{_count_label(export)} in {seconds:.1f} s.", icon=":material/check_circle:")
             downloads.offer(
-                context, "Download", lambda _: export.content or b"", _file_name(export.search), MEDIA_TYPE,
-                "deals_export_file", kind="primary",
+                context, "Download", lambda _: export.content or b"",
+                f"{PLURALS[export.search.entity].lower()}.csv", MEDIA_TYPE, "deals_export_file",
+                kind="primary",
             )  # fmt: skip
 
 

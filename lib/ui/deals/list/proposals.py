@@ -39,7 +39,6 @@ COLUMNS = (
     ListColumn("at", "When", 10.0, on_phone="right"),
     ListColumn("state", "State", 6.0, on_phone="top"),
 )
-NO_ESTIMATE = "No estimate of what it will do exists."
 
 
 def number(person: Person) -> int:
@@ -119,7 +118,17 @@ def _proposal(context: PageContext, proposal: Proposal) -> None:
     st.caption(plain(f"Proposed by {who}, {field_text.moment(proposal.at)}"))
     st.markdown(plain(proposal.reason))
     st.markdown("\n".join(f"- {line}" for line in _diff(context, proposal)))
-    st.caption(plain(_expected(proposal)))
+    sentence = "No estimate of what it will do exists."
+    if (expected := proposal.expected) is not None:
+        first, last = (date.fromisoformat(expected[name]) for name in ("first_day", "last_day"))
+        low, high = (counts.numbers().rough(float(expected[name])) for name in ("low", "high"))
+        span = f"{low} to {high} {expected['field']}"
+        if tests := expected.get("past_periods_tested"):
+            days = (last - first).days + 1
+            span += f", which held {counts.track_record(expected['range_held'], tests, days)}"
+        source = f"{expected['project']}/{expected['slicer']}"
+        sentence = f"Expected in {numbers.days(first, last)}: {span} ({source})."
+    st.caption(plain(sentence))
     drifts = _drifts(context, proposal) if proposal.state == "open" and not proposal.is_new else []
     with st.container(horizontal=True):
         question = proposal.question
@@ -164,19 +173,6 @@ def _diff(context: PageContext, proposal: Proposal) -> list[str]:
             plain(f"{change_text.sentence(name, before, value, money)} {factor and f'({factor})'}".strip())
         )
     return lines
-
-
-def _expected(proposal: Proposal) -> str:
-    """The expected range, and how often such a range held."""
-    if (expected := proposal.expected) is None:
-        return NO_ESTIMATE
-    first, last = (date.fromisoformat(expected[name]) for name in ("first_day", "last_day"))
-    low, high = (counts.numbers().rough(float(expected[name])) for name in ("low", "high"))
-    record = ""
-    if tests := expected.get("past_periods_tested"):
-        record = f", which held {counts.track_record(expected['range_held'], tests, (last - first).days + 1)}"
-    source = f"{expected['project']}/{expected['slicer']}"
-    return f"Expected in {numbers.days(first, last)}: {low} to {high} {expected['field']}{record} ({source})."
 
 
 def _drifts(context: PageContext, proposal: Proposal) -> list[Drift]:

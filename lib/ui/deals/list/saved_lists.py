@@ -22,12 +22,9 @@ from lib.wire.errors import TrancheError
 POPOVER = "deals_views"
 WIDTH = 420
 LISTS = EntryShelf(
-    "list_",
-    lambda context: context.clients.view_store.deal_lists,
-    "views",
-    "Share with everybody who may see deals",
-    "Everybody loses it.",
-)
+    "list_", lambda context: context.clients.view_store.deal_lists, "views",
+    "Share with everybody who may see deals", "Everybody loses it.",
+)  # fmt: skip
 OPEN = LISTS.state("open")
 Options = Callable[[str], tuple[Sequence[str], Callable[[str], str]]]
 
@@ -147,7 +144,6 @@ def params(body: Mapping[str, Any], options: Options) -> dict[str, str | list[st
 
 
 def _update(context: PageContext, view: DealEntry, now: dict[str, Any]) -> None:
-    """Draw the button that stores the list on screen in place of this one."""
     if entries.may_change(context, view):
         st.button(
             "Update view", key="view_list_update", on_click=LISTS.attempt,

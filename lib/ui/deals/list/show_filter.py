@@ -4,7 +4,7 @@ import streamlit as st
 
 from lib.deals.fields import DEALS
 from lib.ui.deals import list_state
-from lib.ui.deals.buyers import answers
+from lib.ui.deals.buyers import answer_panel
 from lib.ui.deals.insight import health, supply_path
 from lib.ui.deals.list_state import Filters
 from lib.ui.kit.frame import PageContext
@@ -28,7 +28,7 @@ def draw(context: PageContext, entity: str) -> str:
     with report_errors("The supply path", effect="The list is shown whole."):
         if supply_path.index(context).systems:
             options.append(UNAUTHORIZED)
-    if entity == DEALS and (answers.ids(context.person) or state.get(KEY) == ANSWERED):
+    if entity == DEALS and (answer_panel.answered_ids(context.person) or state.get(KEY) == ANSWERED):
         options.append(ANSWERED)
     if state.get(KEY) not in (None, *options):
         state[KEY] = None  # of the other kind of list
@@ -48,7 +48,7 @@ def filters(context: PageContext, entity: str, choice: str, order: str) -> tuple
     if choice == UNAUTHORIZED:
         ids, why_not = supply_path.unauthorized_ids(context, entity)
     if choice == ANSWERED:
-        ids = tuple(map(str, answers.ids(context.person)))
+        ids = tuple(map(str, answer_panel.answered_ids(context.person)))
     return conditions if ids is None else (*conditions, ("id", ids or ("0",))), why_not
 
 

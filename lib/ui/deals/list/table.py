@@ -12,10 +12,10 @@ from lib.figures.deals import field_text
 from lib.figures.deals.deal_names import KINDS
 from lib.slicers.models import Direction
 from lib.ui.deals import catalog, counts, deal_rows, list_state
+from lib.ui.deals.catalog import read_number
 from lib.ui.deals.changes import dead_targets_dialog, pause_dialog, undo
 from lib.ui.deals.csv import csv_changes, csv_creations
 from lib.ui.deals.drawer import details
-from lib.ui.deals.id_picker import read_number
 from lib.ui.deals.insight import health, overlap
 from lib.ui.deals.list import export_csv, proposals, saved_lists, show_filter
 from lib.ui.deals.list_state import (
@@ -177,7 +177,6 @@ def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
 
 
 def _several(context: PageContext, name: str) -> list[str]:
-    """Draw a filter; returns its values as the service takes them."""
     titles = {"status": "Status", "media_type": "Media type", "seat": "Seat", "dsp": "DSP"}
     options, label_of = _options(context, name)
     return st.multiselect(
@@ -283,7 +282,6 @@ def _nothing(context: PageContext, search: ListSearch) -> None:
 
 
 def _show(entity: str) -> None:
-    """Switch to the other kind. A callback."""
     st.session_state[KIND] = entity
     list_state.start_over()
 

@@ -45,12 +45,10 @@ def draw_link(context: PageContext) -> None:
     for name, entity in ENTITIES.items():
         if (number := only(query, name)) is not None:
             st.page_link(
-                screens.DEALS,
-                label=f"Open {KINDS[entity].lower()}",
-                icon=":material/handshake:",
+                screens.DEALS, label=f"Open {KINDS[entity].lower()}", icon=":material/handshake:",
                 help="Its delivery, its health and what can be changed, in Deals",
                 query_params={"deals_kind": f"{KINDS[entity]}s", "open": f"{entity}-{number}"},
-            )
+            )  # fmt: skip
             return
 
 
@@ -86,7 +84,6 @@ def package_question(context: PageContext) -> PackageQuestion:
 
 @report_errors("The new package", effect="Your question is kept.")
 def _draw_targeting(context: PageContext) -> None:
-    """Draw the targeting that the filters become, what is left out, and the button that opens the form."""
     if reason := catalog.abilities(context).why_not("supply_deals", "create"):
         st.caption(f":material/lock: {plain(reason)}.")
         return
@@ -123,7 +120,6 @@ def _count_label(new_list: NewList) -> str:
 
 
 def _open(context: PageContext, from_filters: FromFilters) -> None:
-    """Draw the names of lists to create, and the button that opens the form."""
     does = catalog.abilities(context)
     refusals = [
         reason

@@ -173,10 +173,8 @@ def draw_result(context: PageContext, result: CreatedPackage) -> None:
             hand_over.draw(context, package, deals)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.page_link(
-            screens.DEALS,
-            label="Open in Deals",
-            icon=":material/handshake:",
+            screens.DEALS, label="Open in Deals", icon=":material/handshake:",
             query_params={"open": f"supply_deals-{package.id}"},
-        )
+        )  # fmt: skip
         st.button("Create another package", icon=":material/add:", key="np_another", on_click=state.clear)
         plan_steps.offer_undo(result.action, state.clear, screens.DEALS)

@@ -34,7 +34,6 @@ from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import older, report_errors
 
 GUIDES = "form_prices"
-LEFT_OUT_NOTE = "Some targeting isn't included; see the panel."
 DEAL_CHOICES = {"new": "New deals for seats", "existing": "Existing deals", "none": "None yet"}
 PLACE = "form_win_cpm"
 DAYS = (7, 30)
@@ -129,7 +128,7 @@ def draw_form(context: PageContext, draft: Draft, problems: FieldProblems, trans
     if draft.deals == "new":
         prices = seat_guide.of_draft(context, draft)
         guide = seat_guide.of(context, GUIDES, translation, prices)
-        left_out = LEFT_OUT_NOTE if translation.left_out else ""
+        left_out = "Some targeting isn't included; see the panel." if translation.left_out else ""
         rows = SeatRows(context, state.PREFIX, is_closed)
         rows.draw(problems, guide.by_seat, lambda: seat_guide.draw_note(guide, left_out))
     elif draft.deals == "existing":

@@ -128,15 +128,10 @@ def read(context: PageContext) -> Draft:
     """The form's content."""
     form, deals = EntityForm(context, PREFIX, SUPPLY), SeatRows(context, PREFIX).read()
     return Draft(
-        values=form.contents,
-        zone=form.zone,
-        targeting=form.targeting,
-        deals=st.session_state.get(DEALS) or "none",
-        seats=deals.seats,
-        terms=deals.terms,
-        links=tuple(st.session_state.get(LINKS, ())),
-        pending=pending.pending(TARGETING),
-    )
+        values=form.contents, zone=form.zone, targeting=form.targeting,
+        deals=st.session_state.get(DEALS) or "none", seats=deals.seats, terms=deals.terms,
+        links=tuple(st.session_state.get(LINKS, ())), pending=pending.pending(TARGETING),
+    )  # fmt: skip
 
 
 def problems(context: PageContext, draft: Draft, draft_faults: Faults) -> FieldProblems:

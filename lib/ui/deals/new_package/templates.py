@@ -24,12 +24,9 @@ POPOVER = "package_templates"
 WIDTH = 420
 REPLACE = "replace"
 TEMPLATES = EntryShelf(
-    "template_",
-    lambda context: context.clients.view_store.templates,
-    "templates",
-    "Share with everybody who may see deals",
-    "Everybody loses it.",
-)
+    "template_", lambda context: context.clients.view_store.templates, "templates",
+    "Share with everybody who may see deals", "Everybody loses it.",
+)  # fmt: skip
 
 
 def draw(context: PageContext, draft: Draft) -> None:
@@ -119,7 +116,6 @@ def _open_template(context: PageContext, template: DealEntry) -> None:
 
 
 def _fill_from(context: PageContext, template: DealEntry) -> None:
-    """Fill the form with a template. A callback."""
     TEMPLATES.attempt(lambda: _fill_with(context, template))
 
 
