@@ -251,8 +251,13 @@ class Negotiations(DatabaseScope):
         with self.write() as connection:
             before = replace(self._of(connection, deal, terms), page=page)
             if before.mark != mark:
-                if _is_repeat(answer, before, mark):
-                    return replace(before, is_repeat=True)
+                *earlier, last = before.rounds or (None,)
+                then = Negotiation(terms, tuple(filter(None, earlier)), page)
+                if last is not None and then.mark == mark:
+                    # Perhaps the same answer again, by a double click or a page that is reloaded.
+                    whole = _with_terms(answer, then.offer)
+                    if last == replace(whole, number=last.number, at=last.at):
+                        return replace(before, is_repeat=True)
                 raise Conflict("The offer has changed since you saw it, or was answered: look at it again")
             check_answer(answer, before)
             answer = _with_terms(answer, before.offer)
@@ -343,15 +348,6 @@ def _with_terms(answer: Round, offer: OfferTerms) -> Round:
     if answer.side == "buyer":
         terms = replace(terms, details=offer.details)
     return replace(answer, terms=terms)
-
-
-def _is_repeat(answer: Round, negotiation: Negotiation, mark: str) -> bool:
-    """Whether the last round is this answer, sent again: by a double click, or a page that is reloaded."""
-    *earlier, last = negotiation.rounds or (None,)
-    before = Negotiation(negotiation.terms, tuple(filter(None, earlier)), negotiation.page)
-    if last is None or before.mark != mark:
-        return False
-    return last == replace(_with_terms(answer, before.offer), number=last.number, at=last.at)
 
 
 def check_answer(answer: Round, before: Negotiation) -> None:

@@ -30,26 +30,6 @@ NOTHING = object()
 LONGEST_PART = 80
 
 
-def hidden_error(body: Any) -> TrancheError | None:
-    """The error in the body of a success; None if it is an entity, or no error.
-
-    `{"status": "error", "detail": "…"}`, `{"error": "…"}`, `{"errors": {"name": ["…"]}}`. Whatever has an id
-    is an entity.
-    """
-    if not isinstance(body, Mapping) or "id" in body:
-        return None
-    status = body.get("status")
-    has_failed = isinstance(status, str) and FAILURE.fullmatch(status)
-    has_reason = any(body.get(name) for name in ("error", "errors", "detail"))
-    if not (has_reason or has_failed or body.get("success") is False):
-        return None
-    for name in CODES:
-        code = body.get(name)
-        if isinstance(code, int | str) and str(code).isdecimal() and int(code) in KINDS:
-            return KINDS[int(code)](text_of(body) or f"The service answered {code}")
-    return Invalid(fields_of(body))
-
-
 @dataclass(frozen=True)
 class Dialect(Codec):
     """The shape of each targeting array, and their number for each fee type of ours. By default our own."""
@@ -109,7 +89,23 @@ class Dialect(Codec):
         return parts
 
     def failure(self, body: Any) -> TrancheError | None:
-        return hidden_error(body)
+        """The error in the body of a success; None if it is an entity, or no error.
+
+        `{"status": "error", "detail": "…"}`, `{"error": "…"}`, `{"errors": {"name": ["…"]}}`. Whatever has an
+        id is an entity.
+        """
+        if not isinstance(body, Mapping) or "id" in body:
+            return None
+        status = body.get("status")
+        has_failed = isinstance(status, str) and FAILURE.fullmatch(status)
+        has_reason = any(body.get(name) for name in ("error", "errors", "detail"))
+        if not (has_reason or has_failed or body.get("success") is False):
+            return None
+        for name in CODES:
+            code = body.get(name)
+            if isinstance(code, int | str) and str(code).isdecimal() and int(code) in KINDS:
+                return KINDS[int(code)](text_of(body) or f"The service answered {code}")
+        return Invalid(fields_of(body))
 
     def misfits(self, model: type[Resource], raw: Any) -> list[str]:
         """A sentence for each field of a response that does not fit; empty if all fit."""

@@ -77,11 +77,6 @@ class _HealthFilter(ListFilter):
         return or_(condition, missing) if "" in texts else condition
 
 
-def health_state(work: Work) -> ColumnElement[Any]:
-    """A deal's state by the report of `work`; null where it was never computed."""
-    return _health_column(work, t.deal_health.c.state)
-
-
 def health_urgency(work: Work) -> ColumnElement[Any]:
     """A number to order by: those that need attention first."""
     return _health_column(
@@ -155,10 +150,6 @@ def _buyer_status(work: Work) -> ColumnElement[Any]:
     return case(number_of_deal, value=_DEALS.c.id, else_=column) if number_of_deal else column
 
 
-def _buyer_number(text: str) -> int:
-    return BUYER_STATUS.index(_choice(BUYER_STATUS)(text))
-
-
 TEXT = FilterKind(str, {"type": "string"})
 FLAG = FilterKind(_flag, {"type": "boolean"})
 NUMBER = FilterKind(_number(int, r"[0-9]{1,15}", "a whole number"), {"type": "integer", "minimum": 0})
@@ -168,7 +159,7 @@ AMOUNTS = FilterKind(
 )
 TIME = FilterKind(moments.parse, {"type": "string", "pattern": moments.STRICT_PATTERN})
 STATUS = FilterKind(_choice(STATUSES), {"enum": [*STATUSES]})
-BUYER = FilterKind(_buyer_number, {"enum": [*BUYER_STATUS]})
+BUYER = FilterKind(lambda text: BUYER_STATUS.index(_choice(BUYER_STATUS)(text)), {"enum": [*BUYER_STATUS]})
 HEALTH = FilterKind(_choice(HEALTH_STATES), {"enum": [*HEALTH_STATES]})
 KINDS: tuple[tuple[type[Any], FilterKind], ...] = (
     (Boolean, FLAG),
@@ -217,7 +208,7 @@ FILTERS: dict[str, dict[str, ListFilter]] = {
         "status": ListFilter(STATUS, lambda work: status.of_deals(work.now)),
         "price_type": ListFilter(TEXT, _always(t.PRICE_TYPE)),
         "buyer_status": ListFilter(BUYER, _buyer_status),
-        "health": _HealthFilter(HEALTH, health_state),
+        "health": _HealthFilter(HEALTH, lambda work: _health_column(work, t.deal_health.c.state)),
         "supply_deals": _link_filter(_DEALS.c.id, _SUPPLY_OF, _LINKS.supply_package_id, (_SUPPLY,)),
         "dsp": _link_filter(_DEALS.c.seat_id, _OWN_SEATS, t.seats.c.dsp_id),
         "media_type": _link_filter(_DEALS.c.id, _SUPPLY_OF, _SUPPLY.c.media_type, (_SUPPLY,), TEXT),

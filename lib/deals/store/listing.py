@@ -154,11 +154,6 @@ def _first_package(column: ColumnElement[Any]) -> ColumnElement[Any]:
     )
 
 
-def _lowest_price(work: Work) -> ColumnElement[Any]:
-    """The lowest price among a package's deals, those that the caller may see; null in several currencies."""
-    return case((_is_in_one_currency(work), _of_deals(work, func.min(_DEALS.c.price))))
-
-
 def _currency(entity_store: EntityStore, work: Work) -> ColumnElement[Any]:
     """A deal's currency, or that of a package's deals; null for several."""
     if entity_store.table is _DEALS:
@@ -187,7 +182,9 @@ def _of_deals(work: Work, aggregate: ColumnElement[Any]) -> ColumnElement[Any]:
 
 
 LINK_ORDERS: dict[str, dict[str, Callable[[Work], ColumnElement[Any]]]] = {
-    "supply_deals": {"price": _lowest_price},
+    "supply_deals": {  # the lowest price among its deals; null in several currencies
+        "price": lambda work: case((_is_in_one_currency(work), _of_deals(work, func.min(_DEALS.c.price))))
+    },
     "demand_deals": {
         name: lambda work, name=name: _first_package(_SUPPLY.c[name])
         for name in ("media_type", "start_date", "end_date")

@@ -48,7 +48,6 @@ _IS_SYNCHRONIZED = and_(_DEALS.deal_sync, t.seats.c.external_id.is_not(None))
 Result = TypeVar("Result")
 OFFER = ListOffer(filters=(SEAT,))
 HISTORY, LONGEST_WHO = "buyer_status", 64
-NONE = "There is no synchronized deal '{}'"
 
 
 def page(work: Work, side: SellingSide, query: ListQuery) -> tuple[int, list[SyncedDeal]]:
@@ -58,13 +57,6 @@ def page(work: Work, side: SellingSide, query: ListQuery) -> tuple[int, list[Syn
     order = (pairs.c.deal_id, pairs.c.seat_id)
     rows = work.rows(select(pairs).order_by(*order).limit(query.limit).offset(query.offset))
     return count, documents_of(work, side, rows)
-
-
-def offered_deal(work: Work, side: SellingSide, deal_id: str) -> SyncedDeal | None:
-    """The deal of this id, as it is rather than as it was at a seat that it left; None without one."""
-    rows = work.rows(select(_pairs(work, deal_id=deal_id).subquery()))
-    synced_deals = documents_of(work, side, sorted(rows, key=lambda row: (row.is_gone, row.seat_id))[:1])
-    return synced_deals[0] if synced_deals else None
 
 
 def _pairs(
@@ -213,11 +205,14 @@ class DealSync:
         self._run(within, request, writes=True)
 
     def _find(self, work: Work, deal_id: str, request: DealsRequest) -> SyncedDeal:
-        synced_deal = offered_deal(work, self._side, deal_id)
-        if synced_deal is None:
-            raise NotFound(NONE.format(deal_id))
+        rows = work.rows(select(_pairs(work, deal_id=deal_id).subquery()))
+        # As it is, rather than as it was at a seat that it left.
+        rows.sort(key=lambda row: (row.is_gone, row.seat_id))
+        synced_deals = documents_of(work, self._side, rows[:1])
+        if not synced_deals:
+            raise NotFound(f"There is no synchronized deal '{deal_id}'")
         request.problems().check()
-        return synced_deal
+        return synced_deals[0]
 
     def _run(
         self, within: Callable[[Work], Result], request: DealsRequest, *, writes: bool = False

@@ -64,7 +64,6 @@ SWITCHES = {
     for entity in (SUPPLY, DEALS)
 }
 ON_OFF = {True: "on", False: "off"}
-CAN_BE_EMPTY = tuple(name for name in TERMS if name != FEE_TYPE)
 
 
 def button_title(verb: str, count: int, is_all: bool) -> str:
@@ -110,17 +109,13 @@ def _dialog(context: PageContext, plan: ChangePlan[SharedSource]) -> None:
             is_deals = plan.source.entity == DEALS
             does = catalog.abilities(context)
             st.caption("Fields left empty stay as they are.")
-            sections = [
-                (DEALS, partial(_draw_deal_fields, context)),
-                (SUPPLY, partial(_draw_package_fields, context)),
-            ]
-            for entity, draw_fields in sections if is_deals else sections[::-1]:
+            for entity in (DEALS, SUPPLY) if is_deals else (SUPPLY, DEALS):
                 if entity != plan.source.entity:
                     st.markdown("**Their packages**" if is_deals else "**Their deals**")
                 if why_not := does.why_not(entity, "change"):
                     st.caption(plain(why_not))
                 else:
-                    draw_fields()
+                    (_draw_deal_fields if entity == DEALS else _draw_package_fields)(context)
             if problem := st.session_state.get(PROBLEM):
                 beside([problem])
             st.button(
@@ -168,8 +163,9 @@ def _draw_deal_fields(context: PageContext) -> None:
                 look = Look(label, options=fees if name == FEE_TYPE else {}, placeholder=KEEP)
                 inputs.draw_with_faults(name, PREFIX + name, faults, look)
         st.multiselect(
-            "Empty these fields", CAN_BE_EMPTY, format_func=lambda name: fields.BY_NAME[name].form_label,
-            key=EMPTY, persist_state="session", placeholder="none",
+            "Empty these fields", [name for name in TERMS if name != FEE_TYPE], key=EMPTY,
+            format_func=lambda name: fields.BY_NAME[name].form_label, persist_state="session",
+            placeholder="none",
         )  # fmt: skip
 
 

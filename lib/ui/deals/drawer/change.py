@@ -45,6 +45,8 @@ from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import report_errors
 from lib.wire.errors import Conflict, Invalid, TrancheError, Unsupported
 
+NAMES, OLD_NAME = "form_names", "old_name"
+
 
 @dataclass(frozen=True)
 class Edit:
@@ -297,7 +299,6 @@ def _failure_text(error: TrancheError) -> str:
 
 MAIN_FIELDS = ("name", "price", *fields.writable(DEALS, fields.SWITCH), *TERMS)
 OTHERS = tuple(name for name in fields.writable(DEALS) if name not in MAIN_FIELDS)
-NAMES, OLD_NAME = "form_names", "old_name"
 MOST, NO_SEAT = 3, 0
 
 

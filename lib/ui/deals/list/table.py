@@ -150,13 +150,13 @@ def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
             placeholder="Name, deal id, seat, DSP, place",
         )  # fmt: skip
         names = available_filters(entity, does)
+        # Filters fill a phone's screen: there a button shows them, but for those that are set (style.css).
         state = st.session_state
         is_set = any(state.get(key) for key in (*map(FILTER.format, names), show_filter.KEY))
         is_open = is_set or bool(state.get(NARROW))
         st.button(
             "Hide filters" if is_open else "Filters", icon=":material/filter_list:", key="deals_show_filters",
-            disabled=is_set, on_click=st.session_state.update,
-            args=({NARROW: not is_open},),
+            disabled=is_set, on_click=state.update, args=({NARROW: not is_open},),
         )  # fmt: skip
         if not is_open:
             st.html(CLOSED)
