@@ -299,8 +299,8 @@ class Deals:
                     for index in part
                 ]
                 path = f"{PATH}{BATCH}/" if is_new and entity == DemandDeal.entity else _path(entity)
-                sent = bodies[0] if is_new and entity != DemandDeal.entity else bodies
-                answer = self._ask("POST" if is_new else "PUT", f"{path}?dry_run=true", body=sent)
+                content = bodies[0] if is_new and entity != DemandDeal.entity else bodies
+                answer = self._ask("POST" if is_new else "PUT", f"{path}?dry_run=true", body=content)
                 of_writes: WarningsOfWrites = []
                 for result in self._codec.json(answer)["results"]:
                     own = [DealWarning(**warning) for warning in result["warnings"]]

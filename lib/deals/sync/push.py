@@ -149,10 +149,10 @@ class Push:
             # Deals at another seat of the DSP by now aren't to be archived for the seat that they were at.
             own_seats = select(t.seats.c.id).where(t.seats.c.dsp_id == self._dsp)
             has_deal = exists().where(_DEALS.deal_id == _SYNC.deal_id, _DEALS.seat_id == _SYNC.seat_id)
-            ended = update(t.synced_deals).where(
+            removal = update(t.synced_deals).where(
                 _SYNC.deal_id.in_(present), _SYNC.seat_id.in_(own_seats), ~has_deal
             )
-            work.connection.execute(ended.values(is_archived=True, due=None))
+            work.connection.execute(removal.values(is_archived=True, due=None))
             last = (pairs[-1].deal_id, pairs[-1].seat_id) if len(pairs) == BATCH_SIZE else None
             return due, last
 

@@ -126,11 +126,11 @@ def documents_of(work: Work, side: SellingSide, pairs: Sequence[Row[Any]]) -> li
             # Withdrawn: the document that was sent last, paused, since an archived one can't be active again.
             document = last[key].document
             is_over = document["sellerstatus"] in (documents.COMPLETE, documents.ARCHIVED)
-            paused = document if is_over else document | {"sellerstatus": documents.PAUSED}
-            deals[key] = replace(last[key], document=paused)
+            withdrawal = document if is_over else document | {"sellerstatus": documents.PAUSED}
+            deals[key] = replace(last[key], document=withdrawal)
     for key in ((pair.deal_id, pair.seat_id) for pair in pairs if pair.is_gone):
-        archived = last[key].document | {"sellerstatus": documents.ARCHIVED}
-        deals[key] = replace(last[key], document=archived, is_gone=True)
+        archive = last[key].document | {"sellerstatus": documents.ARCHIVED}
+        deals[key] = replace(last[key], document=archive, is_gone=True)
     return [deals[pair.deal_id, pair.seat_id] for pair in pairs]
 
 

@@ -158,9 +158,7 @@ def test_an_answer_of_the_house_is_withdrawn(visit: Visit, manager: Clients) -> 
     assert (slip.offer.price, now.offer.price) == (Decimal("8.60"), Decimal(3))
     assert now.waits_for_house
     assert now.changes == {"price": Decimal("2.10")}
-    assert DEAL in answer_panel._read_answered(
-        connect.installation(Settings.current()).people.require("manager")
-    )
+    assert DEAL in answer_panel._read_ids(connect.installation(Settings.current()).people.require("manager"))
     with pytest.raises(Conflict):
         manager.negotiations.add(
             manager.deals.get(DemandDeal, DEAL), slip.terms, Round("buyer", "accepts", OfferTerms(), "Bea"),

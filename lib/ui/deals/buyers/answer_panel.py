@@ -230,7 +230,7 @@ def _answer(
     except TrancheError as error:
         st.session_state[PROBLEM] = f"{error.sentence} Nothing was sent; what you typed is kept."
         return False
-    forget_answered()
+    forget_ids()
     context.clients.view_store.note("answer to buyer", f"deal {deal.id}")
     notes.say("Sent" if act == "proposes" else "Noted")
     return True
@@ -243,7 +243,7 @@ def _take_over(
     plan.start()
     plan.run(context.deals)
     catalog.forget()
-    forget_answered()
+    forget_ids()
     if plan.failures or plan.to_send:
         reasons = " ".join(outcome.reason for outcome in plan.failures)
         outcome = "The rest is saved, and Undo takes it back." if plan.saved_keys else "Nothing was changed."
@@ -272,19 +272,19 @@ def answered_ids(person: Person) -> tuple[int, ...]:
         return ()
     if now - state.get(READ_AT, 0.0) > SECONDS:
         try:
-            state[ANSWERED_IDS] = _read_answered(person)
+            state[ANSWERED_IDS] = _read_ids(person)
         except TrancheError:
             state[ANSWERED_IDS] = ()
         state[READ_AT] = now
     return tuple(state.get(ANSWERED_IDS, ()))
 
 
-def forget_answered() -> None:
+def forget_ids() -> None:
     """Read them again: somebody has answered here."""
     st.session_state.pop(READ_AT, None)
 
 
-def _read_answered(person: Person) -> tuple[int, ...]:
+def _read_ids(person: Person) -> tuple[int, ...]:
     clients = connect.connect(person, Settings.current())
     latest = clients.negotiations.latest().items()
     rounds = {pair: last for pair, last in latest if last.side == "buyer" or last.act == "withdraws"}
