@@ -106,8 +106,11 @@ class Rows:
         passes = pd.Series(True, index=self.frame.index)
         for clause in self.question.clauses:
             passes &= functools.reduce(operator.or_, map(self._passing, clause))
-        within = self.question.within
-        return passes if within is None else passes & self.frame.index.isin(self._members(within))
+        if (within := self.question.within) is not None:
+            keys = self.keys(map(str, within))
+            is_member = pd.MultiIndex.from_frame(keys).isin(pd.MultiIndex.from_frame(within))
+            passes &= self.frame.index.isin(keys.index[is_member])
+        return passes
 
     def _passing(self, filter_: Filter) -> pd.Series:
         self.deadline.check()
@@ -124,11 +127,6 @@ class Rows:
         for name in names:
             keys = keys.join(self.elements(name).rename(name))
         return keys
-
-    def _members(self, groups: pd.DataFrame) -> pd.Index:
-        """The records that belong to one of the groups."""
-        keys = self.keys(map(str, groups))
-        return keys.index[pd.MultiIndex.from_frame(keys).isin(pd.MultiIndex.from_frame(groups))]
 
     def _columns(self, more: Iterable[str]) -> list[str]:
         """The columns that the question needs, and `more`, in the order of the stored rows."""

@@ -134,7 +134,10 @@ class Reporting:
                 content.write(piece)
         content.seek(0)
         _error(content, response)
-        return Download(_filename(response, query), media_type.partition(";")[0], content)
+        disposition = Message()
+        disposition["Content-Disposition"] = response.headers.get("content-disposition", "")
+        filename = disposition.get_filename() or f"{query.slicer_name}.{query.export_format}"
+        return Download(filename, media_type.partition(";")[0], content)
 
     def _request(
         self, verb: str, fields: Mapping[str, Any], accept: str, read: Callable[[httpx.Response], Answer]
@@ -168,12 +171,6 @@ def _error(content: IO[bytes], response: httpx.Response) -> None:
             return
         if detail["status"] in responses.ERRORS:
             responses.fields(httpx.Response(response.status_code, content=head))
-
-
-def _filename(response: httpx.Response, query: FileQuery) -> str:
-    message = Message()
-    message["Content-Disposition"] = response.headers.get("content-disposition", "")
-    return message.get_filename() or f"{query.slicer_name}.{query.export_format}"
 
 
 def describe(slicer: Slicer) -> Slicer:

@@ -61,6 +61,9 @@ def compose(sums: Sums, query: Query, slicer: StoredSlicer, measures: Measures) 
     totals = {measure.name: _values(measure, sums.total) for measure in fields}
     sampled = sums.sample is not None or any(share < 1 for share in rows.share.values())
     ranges = _ranges(fields, values, rows, sums) if sampled or query.precision else {}
+    widest = _widest(fields, ranges, values, rows).tolist() if sampled else ()
+    unread = tuple(measure.name for measure in fields if measure.atoms & sums.unread)
+    precision = Precision(sums.records_read, sums.records_in_range, unread, not_finite=dict(sums.not_finite))
     keys = {name: _texts_at(column, page) for name, column in sums.keys.items()}
     return Audience(
         keys=keys,
@@ -68,9 +71,9 @@ def compose(sums: Sums, query: Query, slicer: StoredSlicer, measures: Measures) 
         percents=_percents(fields, values, totals, len(page)),
         descriptions=_descriptions(text_frame(keys, len(page)), slicer) if query.include_mappings else None,
         currencies=_currencies(fields, values, rows),
-        confidence_range=_texts(_widest(fields, ranges, values, rows)) if sampled else None,
+        confidence_range=pd.Series([f"{side:.2f}" for side in widest], dtype="str") if sampled else None,
         total=_total(sums, fields, totals, len(places), sampled, bool(query.precision)),
-        precision=_precision(sums, fields) if query.precision else None,
+        precision=precision if query.precision else None,
         **(_bounds(ranges, len(page)) if query.precision else {}),
     )
 
@@ -258,10 +261,6 @@ def _widest(
     return np.max(sides, axis=0) if sides else np.zeros(0)
 
 
-def _texts(percents: Numbers) -> pd.Series:
-    return pd.Series([f"{percent:.2f}" for percent in percents.tolist()], dtype="str")
-
-
 def _total(
     sums: Sums,
     measures: Sequence[Measure],
@@ -303,8 +302,3 @@ def _bounds(ranges: Mapping[str, Ranges], length: int) -> dict[str, pd.DataFrame
         side: _frame({name: getattr(bounds, side) for name, bounds in ranges.items()}, length)
         for side in sides
     }
-
-
-def _precision(sums: Sums, measures: Sequence[Measure]) -> Precision:
-    unread = tuple(measure.name for measure in measures if measure.atoms & sums.unread)
-    return Precision(sums.records_read, sums.records_in_range, unread, not_finite=dict(sums.not_finite))

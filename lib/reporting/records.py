@@ -51,11 +51,13 @@ class RecordsPlan:
         """The answer of an engine's frame, with descriptions of coded values where they are asked for."""
         columns: list[RecordColumn] = []
         cells: list[Iterable[object]] = []
+        key_fields = self._slicer.definition.key_fields if self.query.include_mappings else ()
+        mappings = {field.name: field.mapping for field in key_fields}
         for column in self.columns:
             columns.append(column)
             cells.append(frame[column.name])
-            codes = self._mapping(column.name) if self.query.include_mappings else None
-            if codes is not None:
+            if mapping := mappings.get(column.name):
+                codes = self._slicer.mapping(mapping)
                 name, words = f"{column.name}.description", f"{column.description} (description)"
                 columns.append(replace(column, name=name, description=words))
                 cells.append([_describe(value, codes) for value in frame[column.name]])
@@ -98,10 +100,6 @@ class RecordsPlan:
         elif (formula := self._data[name].formula) is not None:
             for part in sorted(parse(formula).fields()):
                 yield from self._parts(part)
-
-    def _mapping(self, name: str) -> dict[str, str] | None:
-        mapping = {field.name: field.mapping for field in self._slicer.definition.key_fields}.get(name)
-        return self._slicer.mapping(mapping) if mapping else None
 
 
 def _fields(slicer: StoredSlicer) -> Iterator[RecordColumn]:

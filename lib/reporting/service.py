@@ -12,7 +12,7 @@ from typing import IO
 import numpy as np
 import pandas as pd
 
-from lib.engines import ConnectedSlicers, Engine, Question, RecordsQuestion, Sums, open_engine
+from lib.engines import ConnectedSlicers, Engine, Question, Sums, open_engine
 from lib.people.tokens.access import Access
 from lib.people.tokens.store import Caller
 from lib.reporting import answer_cache, compose, files, requests, visible_rows
@@ -162,7 +162,10 @@ class ReportingService:
         exact = self.answers.peek(key(None)) if query.exact_within else None
         audience = exact or self.answers.get(key(limit), compute, deadline)
         deadline.check()
-        return audience if visible is not None else _with_cost(audience, records)
+        if visible is not None or audience.precision is None:
+            return audience
+        precision = replace(audience.precision, exact_milliseconds=reading_milliseconds(records))
+        return replace(audience, precision=precision)
 
     def export(self, request: AuthorizedRequest, deadline: Deadline) -> ExportFile:
         """The same as a file, never sampled (specification, Export). The file is complete on return."""
@@ -206,15 +209,13 @@ class ReportingService:
         plan, question, day = RecordsPlan(query, slicer), self._selection(query), time_key_field("day")
         by_day = replace(question, split_by=(day,), atoms=frozenset({RECORDS}))
         counts = self._engine(slicer).audience(slicer, by_day, deadline)
-        frame = self._frame(slicer, plan.engine_query(question), counts.groups[day], deadline)
-        return plan, plan.answer(frame, int(counts.rows.records.sum()))
-
-    def _frame(
-        self, slicer: StoredSlicer, request: RecordsQuestion, days: "pd.Series[str]", deadline: Deadline
-    ) -> pd.DataFrame:
+        request_of_records = plan.engine_query(question)
         if slicer.definition.source is not None:
-            return self.connected.engine.records(slicer, request, deadline)
-        return request.read(slicer, map(date.fromisoformat, days.astype("str")), deadline)
+            frame = self.connected.engine.records(slicer, request_of_records, deadline)
+        else:
+            days = map(date.fromisoformat, counts.groups[day].astype("str"))
+            frame = request_of_records.read(slicer, days, deadline)
+        return plan, plan.answer(frame, int(counts.rows.records.sum()))
 
     def _query(self, model: type[requests.ReportQuery], request: AuthorizedRequest) -> requests.ReportQuery:
         """The question in a request, about the rows that are there for its caller: the one place for that."""
@@ -290,14 +291,6 @@ def _rows_limit(query: AudienceQuery, slicer: StoredSlicer, records: int) -> int
     if is_quick or most <= query.audience_rows_limit:
         return None
     return math.ceil(query.audience_rows_limit * records / most)
-
-
-def _with_cost(audience: Audience, records: int) -> Audience:
-    """The answer with the expected time of an exact one, if it includes its precision."""
-    if audience.precision is None:
-        return audience
-    precision = replace(audience.precision, exact_milliseconds=reading_milliseconds(records))
-    return replace(audience, precision=precision)
 
 
 def reading_milliseconds(records: int) -> int:

@@ -173,7 +173,14 @@ def _open_postgresql(parts: SplitResult, url: str) -> Backend:
 
     They end when this process does: PostgreSQL looks for its client while it works (from 14 on, on Linux).
     """
-    options = {name: value for name, value in _conninfo(url).items() if value is not None}
+    try:
+        parameters = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:  # whose text has that of the URL
+        raise Misconfigured(
+            "A connection's url can't be read: in a name or password, write @ : / ? # % as %40 %3A %2F %3F "
+            "%23 %25"
+        ) from None
+    options: dict[str, Any] = {name: value for name, value in parameters.items() if value is not None}
     database = options.pop("dbname", None)
     options.setdefault("connect_timeout", CONNECT_SECONDS)
     options.setdefault("application_name", AGENT)
@@ -211,17 +218,6 @@ def _open_spark(parts: SplitResult, url: str) -> Backend:
         lambda: spark.interrupt(ibis_backend, tag),
         lambda seconds, label: spark.begin(ibis_backend, tag, label),
     )
-
-
-def _conninfo(url: str) -> dict[str, Any]:
-    """The parameters in a URL. Misconfigured, without any of its text, for one that can't be read."""
-    try:
-        return conninfo_to_dict(url)
-    except psycopg.ProgrammingError:
-        raise Misconfigured(
-            "A connection's url can't be read: in a name or password, write @ : / ? # % as %40 %3A %2F %3F "
-            "%23 %25"
-        ) from None
 
 
 OPENERS: Mapping[str, Callable[[SplitResult, str], Backend]] = {

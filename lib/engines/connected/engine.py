@@ -111,9 +111,14 @@ class ExactAnswer:
         if not statements.question.split_by:
             total = self._total(self._fetch(columns, lambda cells: self._whole(columns, cells)))
             groups = pd.DataFrame(index=pd.RangeIndex(min(1, int(total.records[0]))))
-            return groups, total if len(groups) else _none_of(total), total
+            nothing = {atom: values[:0] for atom, values in total.estimate.items()}
+            return groups, total if len(groups) else Aggregate(nothing, nothing[RECORDS]), total
         table = self._groups(columns, is_bare=not statements.has_segmented)
-        total_row = self._total_of(table) if self._adds_up() else None
+        # Whether the total is the sum, least or greatest of the groups.
+        adds_up = not statements.has_segmented and all(
+            is_additive(atom) or _is_extreme(atom) or atom.startswith(CURRENCY) for atom in self._atoms
+        )
+        total_row = self._total_of(table) if adds_up else None
         if total_row is None:
             total_row = self._fetch(columns, lambda cells: self._whole(columns, cells))
         names = statements.names(table)
@@ -223,12 +228,6 @@ class ExactAnswer:
     def _is_sized(self, table: pa.Table) -> bool:
         return any(name.startswith("s") for name in table.column_names)
 
-    def _adds_up(self) -> bool:
-        """Whether the total is the sum, least or greatest of the groups."""
-        return not self._statements.has_segmented and all(
-            is_additive(atom) or _is_extreme(atom) or atom.startswith(CURRENCY) for atom in self._atoms
-        )
-
     def _total_of(self, table: pa.Table) -> pa.Table | None:
         """The row of all groups together; None where sums have more digits than float64, so that it has to be
         asked for."""
@@ -292,8 +291,3 @@ def _scalar(cells: Cells | ir.Table, atom: str, column: str) -> ir.Scalar:
 
 def _is_extreme(atom: str) -> bool:
     return atom.startswith(("min:", "max:"))
-
-
-def _none_of(total: Aggregate) -> Aggregate:
-    estimate = {atom: values[:0] for atom, values in total.estimate.items()}
-    return Aggregate(estimate=estimate, records=estimate[RECORDS])

@@ -260,20 +260,17 @@ class LiveSlicers:
             stored_days(slicer.folder, slicer.definition),
             DayCounter(self._connections, columns),
         )
-        if before is not None and self._is_recent(slicer, is_first):
-            return before
+        if before is not None:
+            # Whether somebody else has compared the stored days with the table lately.
+            is_other = is_first or self._stamps.get(slicer.folder) != stamp(slicer.folder)
+            if is_other and age(slicer.folder) < (STORED_SECONDS if is_first else FRESH_SECONDS):
+                return before
         try:
             with private.process_lock(slicer.folder / LOCK) as other:
                 return before if other and before is not None else self._count(slicer, counter, before)
         except OSError as error:
             log.warning("The days of %s/%s can't be stored: %s", slicer.project, slicer.name, error)
             return counter.current(before)
-
-    def _is_recent(self, slicer: StoredSlicer, is_first: bool) -> bool:
-        """Whether somebody else has compared the stored days with the table lately."""
-        if is_first:
-            return age(slicer.folder) < STORED_SECONDS
-        return self._stamps.get(slicer.folder) != stamp(slicer.folder) and age(slicer.folder) < FRESH_SECONDS
 
     def _count(self, slicer: StoredSlicer, counter: DayCounter, before: Days | None) -> Days:
         days = counter.current(before)

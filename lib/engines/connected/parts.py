@@ -73,8 +73,9 @@ def marks_of(backend: Backend, url: str, table: ir.Table) -> Marks:
         return {"": f"{file_mark(file)} {file_mark(f'{file}.wal')}"}
     if parts.scheme == POSTGRESQL:
         connection: Any = backend.ibis.con
+        names = filter(None, (table.op().namespace.database, table.get_name()))
         with connection.cursor() as cursor:
-            rows = cursor.execute(_RELATIONS, [_quote(connection, table)]).fetchall()
+            rows = cursor.execute(_RELATIONS, [sql.Identifier(*names).as_string(connection)]).fetchall()
         if not rows or any(kind not in (_LEAF, _TREE) for _, _, kind, *_ in rows):
             return NO_MARKS
         return {
@@ -83,11 +84,6 @@ def marks_of(backend: Backend, url: str, table: ir.Table) -> Marks:
             if kind == _LEAF
         }
     return NO_MARKS
-
-
-def _quote(connection: Any, table: ir.Table) -> str:
-    namespace = table.op().namespace.database
-    return sql.Identifier(*filter(None, (namespace, table.get_name()))).as_string(connection)
 
 
 def tables_of(url: str, table: ir.Table, parts: list[str]) -> Iterator[tuple[ir.Table, str | None]]:

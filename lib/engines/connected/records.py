@@ -18,7 +18,8 @@ def fetch_records(statements: Statements, request: RecordsQuestion) -> pd.DataFr
     """A frame as that of imported slicers (engines/records.py); texts are in the order of the database."""
     columns = statements.filter()
     # Plain counts are 1 for each record: PostgreSQL orders by no constant, and returns a decimal for one.
-    names = {name: f"c{place}" for place, name in enumerate(request.names) if not _is_count(columns, name)}
+    counts = {field.name for field in columns.definition.data_fields if field.source is None}
+    names = {name: f"c{place}" for place, name in enumerate(request.names) if name not in counts}
     several = [name for name in names if columns.is_segmented(name)]
     orders = [order for order in request.orders(several) if order.name in names]
     cells = {cell: _cell(statements, columns, name) for name, cell in names.items()}
@@ -38,12 +39,6 @@ def fetch_records(statements: Statements, request: RecordsQuestion) -> pd.DataFr
             for name in request.columns
         }
     )
-
-
-def _is_count(columns: Columns, name: str) -> bool:
-    """Whether it is a data field that counts records, whatever is in them."""
-    fields = columns.definition.data_fields
-    return any(field.name == name and field.source is None for field in fields)
 
 
 def _cell(statements: Statements, columns: Columns, name: str) -> ir.Value:

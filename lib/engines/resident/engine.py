@@ -59,11 +59,17 @@ def needed_bytes(query: Query) -> int:
     groups = min(query.split.groups, elements)
     if query.question.max_groups is not None:
         groups = min(groups, query.question.max_groups)
-    sums = COPIES * groups * NUMBER_BYTES * _columns(query, place is not None)
+    width = query.addends.width if place is None else 3 * len(query.atoms) + len(query.question.pairs)
+    sums = COPIES * groups * NUMBER_BYTES * width
     fields = max(1, len(query.question.atoms))
     answer = groups * (SIDES * fields * NUMBER_BYTES + NAME_BYTES * len(query.split.fields))
     piece = min(elements, largest_piece) * 2 * KEY_BYTES * query.threads
-    return sums + answer + piece + PLACE_BYTES * elements + _identity_bytes(query, groups, elements)
+    # The largest set of pairs of a group and a value that a distinct count may need.
+    distinct = query.layout.contents.distinct
+    distinct_names = (atom.partition(":")[2] for atom in query.question.atoms if not is_additive(atom))
+    values = [distinct[name].values for name in distinct_names if name in distinct]
+    identities = max((KEY_BYTES * min(elements, groups * value) for value in values), default=0)
+    return sums + answer + piece + PLACE_BYTES * elements + identities
 
 
 def _products(query: Query, piece: Rows, segmented: list[str]) -> int:
@@ -74,20 +80,6 @@ def _products(query: Query, piece: Rows, segmented: list[str]) -> int:
     if len(edges) == 1:
         return int(edges[0][-1] - edges[0][0])
     return int(functools.reduce(np.multiply, map(np.diff, edges)).sum())
-
-
-def _columns(query: Query, sampled: bool) -> int:
-    if sampled:
-        return 3 * len(query.atoms) + len(query.question.pairs)
-    return query.addends.width
-
-
-def _identity_bytes(query: Query, groups: int, elements: int) -> int:
-    """The largest set of pairs of a group and a value that a distinct count may need."""
-    distinct = query.layout.contents.distinct
-    names = (atom.partition(":")[2] for atom in query.question.atoms if not is_additive(atom))
-    values = [distinct[name].values for name in names if name in distinct]
-    return max((KEY_BYTES * min(elements, groups * value) for value in values), default=0)
 
 
 class ResidentEngine:

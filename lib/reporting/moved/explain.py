@@ -266,16 +266,11 @@ def _moderate(earlier: Numbers, volume: Numbers, count: float) -> tuple[Numbers,
     weight = 2 * _inverse_trigamma(more) if more > 0 else np.inf
     bias = np.log(count / 2) - digamma(count / 2)
     bias += digamma(weight / 2) - np.log(weight / 2) if np.isfinite(weight) else 0.0
-    usual = np.exp(slope * np.log(np.maximum(volume, _least(volume))) + level + bias)
+    least = volume[volume > 0].min(initial=np.inf) if (volume > 0).any() else 1.0
+    usual = np.exp(slope * np.log(np.maximum(volume, least)) + level + bias)
     if not np.isfinite(weight):
         return usual, np.inf
     return (weight * usual + count * own) / (weight + count), weight + count
-
-
-def _least(volume: Numbers) -> float:
-    """The smallest volume above zero, for values that have none."""
-    above = volume[volume > 0]
-    return float(above.min()) if len(above) else 1.0
 
 
 NEWTON_STEPS = 50  # of Newton's method, at most; it ends where a step is NEGLIGIBLE

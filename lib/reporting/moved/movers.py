@@ -172,7 +172,8 @@ class Candidate:
         movers = tuple(map(self._mover, large[:MOST_MOVERS]))
         explanation = _explain(self, large)
         alike = self._alike(spread)
-        return Moves(self.sides.name, movers, explanation, self.is_overlapping, self._adds_up, alike)
+        adds_up = self.parts.adds_up and not self.is_overlapping
+        return Moves(self.sides.name, movers, explanation, self.is_overlapping, adds_up, alike)
 
     def _alike(self, spread: Numbers) -> tuple[float, float] | None:
         """Between which relative changes all large values are, where each is near that of the whole.
@@ -213,10 +214,6 @@ class Candidate:
         """Whether the mix of a ratio's values is a part of the difference worth naming."""
         mix = self.parts.mix
         return mix is not None and bool(np.abs(mix).sum() > TOLERANCE * abs(difference(self.of, self.pair)))
-
-    @property
-    def _adds_up(self) -> bool:
-        return self.parts.adds_up and not self.is_overlapping
 
     def _is_large(self, index: int) -> bool:
         """Whether a value contributes a twentieth of all movement."""
