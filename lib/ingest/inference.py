@@ -231,8 +231,13 @@ def _sample(reader: Reader, rows: int) -> _Sample:
             break
     if not any(table.num_rows for table in tables):
         raise ImportRefused(f"There are no rows in {reader.file.name}")
-    columns = {name: _column(name, tables).slice(0, rows) for name in reader.names}
-    return _without_headers(_Sample(columns, lines[:rows]))
+    sample = _Sample({name: _column(name, tables).slice(0, rows) for name in reader.names}, lines[:rows])
+    name, first = next(iter(sample.columns.items()))
+    if not cells.is_text(first.type) or not pc.any(pc.equal(first, name)).as_py():
+        return sample
+    is_other = pc.not_equal(first, name).fill_null(True)  # no header once more
+    lines = pa.array(sample.lines).filter(is_other).to_pylist()
+    return _Sample({column: values.filter(is_other) for column, values in sample.columns.items()}, lines)
 
 
 def _without_long_values(table: pa.Table) -> pa.Table:
@@ -244,16 +249,6 @@ def _without_long_values(table: pa.Table) -> pa.Table:
             missing = pa.scalar(None, column.type)
             table = table.set_column(position, name, pc.if_else(pa.array(~flags), column, missing))
     return table
-
-
-def _without_headers(sample: _Sample) -> _Sample:
-    """The same without rows that are the header once more."""
-    name, first = next(iter(sample.columns.items()))
-    if not cells.is_text(first.type) or not pc.any(pc.equal(first, name)).as_py():
-        return sample
-    is_other = pc.not_equal(first, name).fill_null(True)
-    lines = pa.array(sample.lines).filter(is_other).to_pylist()
-    return _Sample({column: values.filter(is_other) for column, values in sample.columns.items()}, lines)
 
 
 def _concatenate(samples: Sequence[_Sample]) -> _Sample:

@@ -73,8 +73,11 @@ class Normalizer:
         reasons = Reasons(raw, columns, nothing, self.definition.time.sources)
         arrays = [self._times([columns.get(name, nothing) for name in self.definition.time.sources], reasons)]
         self._count_words(columns)
-        if self.definition.totals == "drop":
-            self._drop_totals(columns, reasons)
+        for name in self._texts if self.definition.totals == "drop" else ():
+            texts = columns.get(name)
+            if texts is not None and cells.is_text(texts.type) and (words := words_like(texts, TOTAL_WORDS)):
+                is_word = pc.is_in(cells.text(texts), value_set=pa.array(words))
+                reasons.note(is_word.to_numpy(zero_copy_only=False), TOTAL, name)
         for field in self._fields:
             values = field.values(columns.get(field.source, nothing))
             arrays.append(values.values)
@@ -119,13 +122,6 @@ class Normalizer:
                     self.missing_words[name, count["values"]] += count["counts"]
             elif values is not None and pa.types.is_floating(values.type):
                 self.missing_words += Counter({(name, "NaN"): pc.sum(pc.is_nan(values)).as_py() or 0})
-
-    def _drop_totals(self, columns: dict[str, pa.Array], reasons: Reasons) -> None:
-        for name in self._texts:
-            texts = columns.get(name)
-            if texts is not None and cells.is_text(texts.type) and (words := words_like(texts, TOTAL_WORDS)):
-                rows = pc.is_in(cells.text(texts), value_set=pa.array(words))
-                reasons.note(rows.to_numpy(zero_copy_only=False), TOTAL, name)
 
     def _times(self, columns: list[pa.Array], reasons: Reasons) -> pa.Array:
         time = self.definition.time

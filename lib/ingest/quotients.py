@@ -128,17 +128,10 @@ class _Quotients:
             return guess
         if column_names.is_rate(guess.column):
             return guess._replace(doubt="averaged, as the file lacks the two columns that it divides")
-        return (
-            guess._replace(doubt="averaged, each row counting the same")
-            if self._stand_for_several()
-            else guess
-        )
-
-    def _stand_for_several(self) -> bool:
-        """Whether rows count more than one each, so that a plain average of them is but a guess."""
-        return any(
-            (row % 1 == 0).all() and np.median(row) > 1 for row in np.nan_to_num(self._rows) if len(row)
-        )
+        # where rows count more than one each, a plain average of them is but a guess
+        if any((row % 1 == 0).all() and np.median(row) > 1 for row in np.nan_to_num(self._rows) if len(row)):
+            return guess._replace(doubt="averaged, each row counting the same")
+        return guess
 
     def _named_pairs(self, rate: str) -> dict[tuple[int, int], tuple[int, int]]:
         """The pairs of amounts that a rate's name says it divides, each with its rank, the best the highest.

@@ -111,7 +111,15 @@ def stored_times(
         native = native._replace(seconds=in_second_hour(native.seconds, zone))
     readable = _in_range(native).seconds != MISSING
     missing = column.is_null().to_numpy(zero_copy_only=False)
-    return _truncate(native, not time.has_zones, zone, zone_hours), ~readable & ~missing, missing
+    if time.has_zones:
+        midnights = pd.Series(native.seconds[native.is_date].astype("datetime64[s]"))
+        seconds = native.seconds.copy()
+        seconds[native.is_date] = _seconds(midnights, zone)
+        seconds = seconds // HOUR * HOUR
+    else:
+        own = np.where(native.is_date, native.seconds, native.seconds + zone_hours * HOUR)
+        seconds = own // DAY * DAY
+    return seconds, ~readable & ~missing, missing
 
 
 def has_offsets(column: pa.Array, time: TimeColumn) -> bool:
@@ -339,16 +347,6 @@ def _offset(minute: int, zone: dt.tzinfo) -> int:
 
 def _seconds_ahead(clock: dt.datetime) -> int:
     return int((clock.utcoffset() or dt.timedelta()).total_seconds())
-
-
-def _truncate(times: Instants, is_daily: bool, zone: dt.tzinfo, zone_hours: int) -> Ints:
-    if is_daily:
-        own = np.where(times.is_date, times.seconds, times.seconds + zone_hours * HOUR)
-        return own // DAY * DAY
-    midnights = pd.Series(times.seconds[times.is_date].astype("datetime64[s]"))
-    seconds = times.seconds.copy()
-    seconds[times.is_date] = _seconds(midnights, zone)
-    return seconds // HOUR * HOUR
 
 
 def _date_parts(text: str, codes: list[str]) -> dict[str, str]:

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from lib.engines.resident import column_writer, days, sampling
@@ -109,10 +108,17 @@ def build(slicer: StoredSlicer, progress: Progress | None = None, seed: int = SE
         except (DamagedLayout, FileNotFoundError) as problem:
             if earlier is None:
                 raise
-            _discard(slicer, earlier, problem)
+            # one that somebody else removed needs no message
+            if isinstance(problem, DamagedLayout) and earlier.layout.folder.exists():
+                log_damage(slicer, problem.reason)
+                put_aside(earlier.layout.folder)
             _build(slicer, target, report, seed, None)
-        if _is_current(slicer):
-            _forget_others(target)
+        manifest = read_manifest(slicer.folder)
+        # one that is finished late leaves that of a later import; who has an earlier one open keeps its maps
+        if manifest is None or manifest.version == slicer.version:
+            for other in target.parent.iterdir():
+                if other != target and not is_in_use(other):
+                    shutil.rmtree(other, ignore_errors=True)
     return target
 
 
@@ -128,13 +134,6 @@ def _build(
             # another process was quicker with the same layout: a folder can't be renamed onto one with files
             if not _is_whole(target, slicer):
                 raise
-
-
-def _discard(slicer: StoredSlicer, earlier: Earlier, problem: Exception) -> None:
-    """An earlier layout that is damaged is put aside; one that somebody else removed needs no message."""
-    if isinstance(problem, DamagedLayout) and earlier.layout.folder.exists():
-        log_damage(slicer, problem.reason)
-        put_aside(earlier.layout.folder)
 
 
 def put_aside(layout: Path) -> None:
@@ -173,19 +172,6 @@ def log_damage(slicer: StoredSlicer, reason: str) -> None:
         slicer.name,
         reason,
     )
-
-
-def _is_current(slicer: StoredSlicer) -> bool:
-    """Whether no later import has been committed; a layout that is finished late leaves the later one's."""
-    manifest = read_manifest(slicer.folder)
-    return manifest is None or manifest.version == slicer.version
-
-
-def _forget_others(target: Path) -> None:
-    """Remove the layouts of earlier versions, and drafts that were left; who has one open keeps its maps."""
-    for other in target.parent.iterdir():
-        if other != target and not is_in_use(other):
-            shutil.rmtree(other, ignore_errors=True)
 
 
 class DayRows:
@@ -275,7 +261,10 @@ class Builder:
                 progress(0.8 * number / len(places))
             contents, recipe = self._contents(), days.recipe(self.slicer.definition, self.seed)
         days.save(self.folder, recipe, self.days)
-        contents.sums.update(self._sums())
+        sums = {name: lane.sum() for name, lane in self.lanes.items()} | {"time.codes": self.time.sum()}
+        for writer in (self.keys | self.identities).values():
+            sums |= writer.sums()
+        contents.sums.update(sums | {days.DAYS: Sum.of(self.folder / days.DAYS)})
         contents.save(self.folder)
         progress(1.0)
 
@@ -430,8 +419,14 @@ class Builder:
         rows = [day.records for day in self.days]
         starts = [0, *accumulate(rows)]
         sizes = sampling.sizes_of_days([day.volume for day in self.days], rows)
-        grid, counts = self._thresholds(starts, sizes)
-        typical = self._typical()
+        if self.earlier:
+            self.earlier.check("draw.lane")
+        path, records = self.lanes["draw.lane"].path, starts[-1]
+        draw = np.asarray(np.memmap(path, "float32", "r", shape=(records,)) if records else [], "float32")
+        grid, counts = sampling.thresholds([draw[start:end] for start, end in pairwise(starts)], sizes)
+        typical = [
+            sum(day.sums[index] for day in self.days) / max(1, records) for index in range(len(self.atoms))
+        ]
         signed = [
             atom for index, atom in enumerate(self.atoms) if any(day.negative[index] for day in self.days)
         ]
@@ -440,7 +435,7 @@ class Builder:
         with_sizes = {atom for day in self.days for atom in day.sizes}
         smallest = [np.float32(day.smallest * size) for day, size in zip(self.days, sizes, strict=True)]
         return Contents(
-            records=starts[-1],
+            records=records,
             days=[day.day for day in self.days],
             starts=starts,
             hours=self._write_hours().tolist(),
@@ -460,7 +455,7 @@ class Builder:
             typical=typical,
             bounds=self.bounds.of_all([day.bounds for day in self.days]),
             signed=signed,
-            smallest_size=float(min(smallest)) if starts[-1] else 1.0,
+            smallest_size=float(min(smallest)) if records else 1.0,
             grid=grid.tolist(),
             drawn=counts.tolist(),
             keys=dict(
@@ -475,17 +470,6 @@ class Builder:
             sums={},
         )
 
-    def _typical(self) -> list[float]:
-        """The mean |y| of each atom over all records."""
-        records = max(1, sum(day.records for day in self.days))
-        return [sum(day.sums[index] for day in self.days) / records for index in range(len(self.atoms))]
-
-    def _thresholds(self, starts: list[int], sizes: list[float]) -> tuple[Floats, Ints]:
-        if self.earlier:
-            self.earlier.check("draw.lane")
-        draw = _map_file(self.lanes["draw.lane"].path, "float32", starts[-1])
-        return sampling.thresholds([draw[start:end] for start, end in pairwise(starts)], sizes)
-
     def _write_hours(self) -> Ints:
         """Finish the codes of time, and return the hours that they point to."""
         places = self.earlier.places if self.earlier else [None] * len(self.days)
@@ -496,12 +480,6 @@ class Builder:
         self.time.finish(table, tables, narrowest(len(hours)))
         return hours
 
-    def _sums(self) -> dict[str, Sum]:
-        sums = {name: lane.sum() for name, lane in self.lanes.items()} | {"time.codes": self.time.sum()}
-        for writer in (self.keys | self.identities).values():
-            sums |= writer.sums()
-        return sums | {days.DAYS: Sum.of(self.folder / days.DAYS)}
-
 
 def _common_decimals(places: Sequence[Sequence[int] | None]) -> int | None:
     """The decimals that all numbers can have, each from so few to so many; None: they are no decimal ones."""
@@ -509,11 +487,6 @@ def _common_decimals(places: Sequence[Sequence[int] | None]) -> int | None:
     least = max((least for least, _ in ranges), default=0)
     is_possible = len(ranges) == len(places) and all(least <= most for _, most in ranges)
     return least if is_possible else None
-
-
-def _map_file(path: Path, dtype: str, records: int) -> npt.NDArray[Any]:
-    """A file of the draft, as an array."""
-    return np.asarray(np.memmap(path, dtype, "r", shape=(records,))) if records else np.zeros(0, dtype)
 
 
 def _hours(times: pa.ChunkedArray) -> tuple[Ints, Local]:

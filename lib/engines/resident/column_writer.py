@@ -152,8 +152,14 @@ class CodeWriter:
 
     def finish(self, table: Ints, tables: Sequence[Ints], dtype: str) -> None:
         """Write the file: `table` has the codes of earlier values (-1: none), `tables` those of new days."""
-        days = self._begin(table, dtype)
-        earlier, later = table.astype(dtype), iter(tables)
+        days, earlier, later = 0, table.astype(dtype), iter(tables)
+        if self.before is not None:
+            # the days that both begin with are in place, if codes are what they were
+            is_same = bool(((table == np.arange(len(table))) | (table < 0)).all())
+            if is_same and self.before.codes.dtype == np.dtype(dtype):
+                days = self.before.earlier.matching_days
+            self.same = self.before.elements(days - 1).stop * np.dtype(dtype).itemsize if days else 0
+            self.before.earlier.begin(self.path, self.same)
         with self.local.open("rb") as source, self.path.open("ab") as target:
             for part in self.parts[days:]:
                 if isinstance(part, int):
@@ -167,17 +173,6 @@ class CodeWriter:
         """The checksums of the file."""
         checksum = self.before.earlier.sum_of(self.path.name) if self.before else None
         return Sum.of(self.path, checksum, self.same)
-
-    def _begin(self, table: Ints, dtype: str) -> int:
-        """How many days are in place: those that both begin with, if codes are what they were."""
-        if self.before is None:
-            return 0
-        earlier, codes = self.before.earlier, self.before.codes
-        is_same = bool(((table == np.arange(len(table))) | (table < 0)).all())
-        days = earlier.matching_days if is_same and codes.dtype == np.dtype(dtype) else 0
-        self.same = self.before.elements(days - 1).stop * codes.dtype.itemsize if days else 0
-        earlier.begin(self.path, self.same)
-        return days
 
 
 def merge(before: npt.NDArray[Any], is_used: npt.NDArray[np.bool_], more: Sequence[npt.NDArray[Any]]) -> Any:
@@ -205,15 +200,11 @@ def encode(column: pa.Array | pa.ChunkedArray) -> tuple[Local, pa.Array]:
     values = array.dictionary.cast(pa.string()).fill_null("")
     codes = array.indices.cast(pa.int32()).fill_null(len(values)).to_numpy(zero_copy_only=False)
     values = pa.concat_arrays([values, pa.array([""], pa.string())])
-    return _one_empty(codes, values), values
-
-
-def _one_empty(codes: Local, values: pa.Array) -> Local:
-    """The codes with one place, the last, for the empty string: given as text, as null, or missing."""
+    # one place, the last, for the empty string: given as text, as null, or missing
     empty = pc.equal(values, "").to_numpy(zero_copy_only=False)
-    if empty.sum() == 1:
-        return codes
-    return np.where(empty, len(values) - 1, np.arange(len(values))).astype(np.int32)[codes]
+    if empty.sum() > 1:
+        codes = np.where(empty, len(values) - 1, np.arange(len(values))).astype(np.int32)[codes]
+    return codes, values
 
 
 def occurring(codes: Local, values: int) -> npt.NDArray[np.bool_]:
@@ -249,7 +240,7 @@ class KeyWriter:
 
     def finish(self) -> KeyColumn:
         """Sort the dictionary, rewrite the codes, and say what there is now."""
-        before = self._before()
+        before = self.earlier.layout.dictionary(self.name) if self.earlier else pa.array([], pa.string())
         is_used = self.codes.is_used(len(before))
         everything = pa.concat_arrays([before.filter(pa.array(is_used)), *self.values]).dictionary_encode()
         order = pc.sort_indices(everything.dictionary)
@@ -277,11 +268,6 @@ class KeyWriter:
             codes = (np.cumsum(is_present, dtype=np.int32) - 1)[codes]
         self.codes.add(codes)
         self.values.append(values.filter(pa.array(is_present)))
-
-    def _before(self) -> pa.Array:
-        if self.earlier is None:
-            return pa.array([], pa.string())
-        return self.earlier.layout.dictionary(self.name)
 
 
 class SegmentedKeyWriter(KeyWriter):
@@ -398,7 +384,10 @@ class IdentityWriter:
         if self.earlier is not None and self.earlier.is_appended:
             order = self._insert(self.earlier, places, values)
         else:
-            order = _by_place(places, values)
+            # the rows of a sparse matrix with one element in each column
+            records = len(places)
+            each = np.ones(records, np.int8), places.view(np.int32), np.arange(records + 1, dtype=np.int32)
+            order = np.asarray(csc_array(each, shape=(values + 1, records)).tocsr().indices)
         order.astype(np.uint32, copy=False).tofile(self.stem.with_suffix(".order"))
 
     def _insert(self, earlier: Earlier, places: Records, values: int) -> Records:
@@ -432,13 +421,6 @@ def _distinct_elements(lengths: Places, codes: Local, missing: int) -> tuple[Pla
         codes_by_block.append(np.insert(elements[is_first], empty, missing))
         lengths_by_block.append(np.maximum(counts, 1))
     return np.concatenate(lengths_by_block), np.concatenate(codes_by_block)
-
-
-def _by_place(places: Records, values: int) -> Records:
-    """Records by place: the rows of a sparse matrix with one element in each column."""
-    records = len(places)
-    each = np.ones(records, np.int8), places.view(np.int32), np.arange(records + 1, dtype=np.int32)
-    return np.asarray(csc_array(each, shape=(values + 1, records)).tocsr().indices)
 
 
 def _hashes(values: pa.Array) -> Hashes:

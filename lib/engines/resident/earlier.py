@@ -105,15 +105,19 @@ class Earlier:
 @contextmanager
 def find_earlier(slicer: StoredSlicer, recipe: str) -> Iterator[Earlier | None]:
     """The layout of another version that shares most records, or None; its locks end with the context."""
+    target = slicer.layout_folder
+    folders = sorted(target.parent.iterdir()) if target.parent.exists() else []
     with ExitStack() as locks:
-        candidates = (_shareable(slicer, folder, recipe, locks) for folder in _others(slicer.layout_folder))
-        yield max(filter(None, candidates), key=_records, default=None)
-
-
-def _others(target: Path) -> list[Path]:
-    if not target.parent.exists():
-        return []
-    return [path for path in sorted(target.parent.iterdir()) if path != target and not path.suffix]
+        candidates = [
+            _shareable(slicer, folder, recipe, locks)
+            for folder in folders
+            if folder != target and not folder.suffix
+        ]
+        yield max(
+            filter(None, candidates),
+            key=lambda earlier: sum(earlier.days[place].records for place in earlier.common_places),
+            default=None,
+        )
 
 
 def _shareable(slicer: StoredSlicer, folder: Path, recipe: str, locks: ExitStack) -> Earlier | None:
@@ -133,7 +137,3 @@ def _shareable(slicer: StoredSlicer, folder: Path, recipe: str, locks: ExitStack
         is_same = number is not None and old_days[number].origin == days.origin(slicer, day)
         places.append(number if is_same else None)
     return Earlier(layout, old_days, places, locks) if any(number is not None for number in places) else None
-
-
-def _records(earlier: Earlier) -> int:
-    return sum(earlier.days[place].records for place in earlier.common_places)
