@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 import orjson
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.reporting.answers import Audience, Precision, Total, as_json
+from lib.reporting.answers import Audience, Precision, Total, as_arrow, as_json
 from lib.reporting.answers.as_json import CHUNK_CELLS, PIECE_BYTES
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -120,3 +121,21 @@ def test_a_wide_answer_comes_in_small_pieces() -> None:
     assert max(map(len, pieces)) < 1.1 * PIECE_BYTES
     assert sum(map(len, pieces)) > 50 * PIECE_BYTES
     assert orjson.loads(b"".join(pieces))["rows"][2999]["name"] == ["2999"]
+
+
+@pytest.mark.parametrize("count", [3, 2000, 20_000])
+def test_codes_are_written_as_their_texts(count: int) -> None:
+    """Keys with the codes of a dictionary are the same JSON and the same Arrow answer as the texts."""
+    draw = np.random.default_rng(4)
+    values = pd.DataFrame({"imps": draw.integers(0, 99, count).astype(float)})
+    dictionaries = {"site": ["", 'a"b', "tab\t", "ü"], "os": ["iOS", "never", "Windows"]}
+    keys = {
+        name: pa.DictionaryArray.from_arrays(draw.integers(0, len(texts), count).astype(np.int32), texts)
+        for name, texts in dictionaries.items()
+    }
+    coded = Audience(keys=keys, values=values, percents=values, total=TOTAL)
+    plain = Audience(keys=coded.names, values=values, percents=values, total=TOTAL)
+    assert [*coded.names["site"]] == keys["site"].to_pylist()
+    assert b"".join(as_json.encode(coded)) == b"".join(as_json.encode(plain))
+    answer = as_arrow.decode(as_arrow.encode(coded))
+    pd.testing.assert_frame_equal(answer.names, as_arrow.decode(as_arrow.encode(plain)).names)
