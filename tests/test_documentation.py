@@ -16,6 +16,7 @@ SOURCES = [path for folder in ("lib", "pages", "tests", "bench") for path in (RO
 FILE = re.compile(r"[\w./-]*\b[\w-]+\.md\b")
 LINK = re.compile(r"""(?:\]\(|srcset="|src=")(?!https?:|#)([^)#\s"]+)""")
 PATH = re.compile(r"`((?:lib|pages|tests|docs|\.streamlit)/[\w./-]+|app\.py)`")
+CITED = re.compile(r"(?<![\w./{])(?:[a-z_]+/)+[a-z_0-9]+\.(?:py|js|css)\b")
 REQUESTS = {
     "an export format": 3,
     "a deal field": 4,
@@ -60,6 +61,23 @@ def test_named_files_exist(document: Path) -> None:
     """Every file and folder of the code that a document names is there."""
     named = PATH.findall(document.read_text(encoding="utf-8"))
     assert not [name for name in named if not (ROOT / name).exists()]
+
+
+def test_files_that_the_code_names_exist() -> None:
+    """Every file that the code names with its folder is there, such as `kit/widgets.py` in a comment."""
+    sources = [path for path in (ROOT / "lib").rglob("*") if path.suffix in (".py", ".js", ".css")]
+    paths = [
+        f"/{path.relative_to(ROOT)}"
+        for folder in ("lib", "bench", "docs", "tests")
+        for path in (ROOT / folder).rglob("*.*")
+    ]
+    named = {
+        (path.name, name) for path in sources for name in CITED.findall(path.read_text(encoding="utf-8"))
+    }
+    assert named
+    assert not [
+        (path, name) for path, name in named if not any(known.endswith(f"/{name}") for known in paths)
+    ]
 
 
 @pytest.mark.parametrize(("request_", "most"), REQUESTS.items())

@@ -2,7 +2,7 @@
 
 Requests, answers, columns of the database, filters, orders, search, the history's words, the list's columns,
 the forms and the columns of CSV files are derived from these rows. A field that is a link to other
-entities, a list, or computed stands where it is made (requests.py, answers.py, store/). The models
+entities, a list, or computed stands where it is made (requests.py, openapi.py, store/). The models
 (models.py) declare the same names once more for the type checker; tests/deals/test_fields.py compares them.
 """
 

@@ -93,7 +93,7 @@ addEventListener("keydown", (event) => {
 // anywhere (the sign-in led to a screen, a screen named the slicer that it shows), Back would lead to the same again.
 const FILLED_IN = ["project", "slicer"]
 
-// Clicks on tables that Streamlit has not taken are in the address, by component, as they are sent (kit/rows.py): a page
+// Clicks on tables that Streamlit has not taken are in the address, by component, as they are sent (figures/rows.py): a page
 // that is loaded again has them. They make no entry of the history: that of their question follows.
 const CLICKS = /[?&]acts=[^&]*/
 const clicks = {}

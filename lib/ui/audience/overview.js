@@ -1,4 +1,4 @@
-// One overview a page: headline, time chart and leaderboards, drawn from one store (kit/rows.py says how acts travel).
+// One overview a page: headline, time chart and leaderboards, drawn from one store (figures/rows.py says how acts travel).
 // What is shown is always the question that Streamlit took last, and the acts since then.
 
 const COMPONENT = "leaderboards" // clicks.py

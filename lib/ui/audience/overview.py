@@ -1,8 +1,9 @@
 """The overview of the Audience page: headline, time chart and leaderboards in one component.
 
 Its figures come from a route beside Streamlit's, so that a click needs no run of the page: the browser draws
-first and then tells Streamlit what was clicked, as tables do (rows.py). Streamlit keeps the state: it says
-which of these acts it has taken, the parameters that it has now, and those that undo and redo lead to.
+first and then tells Streamlit what was clicked, as tables do (figures/rows.py). Streamlit keeps the state:
+it says which of these acts it has taken, the parameters that it has now, and those that undo and redo lead
+to.
 """
 
 import hashlib

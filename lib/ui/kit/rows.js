@@ -1,4 +1,4 @@
-// Draws tables in place and sends what is clicked on them. rows.py says what the data are and how acts travel.
+// Draws tables in place and sends what is clicked on them. figures/rows.py says what the data are and how acts travel.
 
 const PAGE = 10
 const WORDS = { asc: "ascending", desc: "descending" }
