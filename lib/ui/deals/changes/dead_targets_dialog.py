@@ -104,7 +104,7 @@ def removal_plan(actions: BulkActions, rows: Sequence[DeadRow]) -> ChangePlan[De
     names = {(SUPPLY, row.package.id or 0): row.name for row in rows}
     source = DeadTargetSource(rows=rows, names=names)
     source.ask(names)
-    return ChangePlan(source=source, record=actions.record("Removed dead targets of")).begin()
+    return ChangePlan(source=source, record=actions.record("Removed dead targets")).begin()
 
 
 def targeting_of(targets: Iterable[DeadRow]) -> Targeting:
