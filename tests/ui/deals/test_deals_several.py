@@ -97,6 +97,18 @@ def test_dates_of_packages(visit: Visit, deals: Deals) -> None:
     assert len(deals.history(SupplyPackage, 1)) == 2, "one change, though two of its deals were chosen"
 
 
+def test_an_end_is_removed_whatever_its_field_says(visit: Visit, deals: Deals) -> None:
+    """A date that was typed wrong and then closed by *Remove the end* stops nothing."""
+    desk = chosen(visit("deals", deals_kind="Deals"), "demand_deals-1")
+    clean(desk.text_input(key="several_end").set_value("2027-01-31").run())
+    press(press(desk, "several_preview"), "several_save")
+    desk = chosen(visit("deals", deals_kind="Deals"), "demand_deals-1")
+    clean(desk.text_input(key="several_end").set_value("someday").run())
+    clean(desk.checkbox(key="several_no_end").check().run())
+    press(press(desk, "several_preview"), "several_save")
+    assert deals.get(SupplyPackage, 1).end_date is None
+
+
 def test_dates_in_a_named_zone(visit: Visit, deals: Deals) -> None:
     """A start and an end in Berlin have the offsets of that day's clocks there; an hour that these skip is a
     fault, and nothing is previewed with it."""

@@ -1,6 +1,7 @@
 """The form of a new package without a browser: values that the report does not have, wrong input, figures."""
 
 import datetime as dt
+from unittest.mock import Mock
 
 import pytest
 from conftest import LAST_DAY
@@ -10,6 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from lib.deals.client import Deals
 from lib.deals.models import SupplyPackage
+from lib.deals.package_records import Drafts
+from lib.wire.errors import StoreTimeout
 
 
 def targeting(desk: AppTest, kind: str, *values: str) -> AppTest:
@@ -68,6 +71,15 @@ def test_figures_beside_the_form(visit: Visit) -> None:
     month = rows[rows["time"].dt.date > LAST_DAY - dt.timedelta(days=30)]["bids"]
     cost = 100 * (1 - month[rows["geo.country"] == "FR"].sum() / month.sum())
     assert tables["What each target costs or brings"].loc["France", "Bids"] == f"−{cost:.1f} %"
+
+
+def test_a_draft_that_cannot_be_loaded_is_said(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the store fails, the form is empty and says why, and that the draft is still there."""
+    with monkeypatch.context() as patch:
+        patch.setattr(Drafts, "get", Mock(side_effect=StoreTimeout))
+        desk = visit("new_package", slicer=SOLD)
+    assert any("Your draft could not be loaded" in error.value for error in desk.error)
+    assert desk.text_input(key="np_name").value == ""
 
 
 def test_a_wrong_price_stays_and_creates_nothing(visit: Visit, deals: Deals) -> None:

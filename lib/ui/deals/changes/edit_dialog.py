@@ -220,11 +220,12 @@ def _read(context: PageContext) -> SharedChange:
     terms = {name: inputs.value(name, content) for name, content in contents.items()}
     dates: dict[str, Any] = {END: None} if state.get(NO_END) else {}
     for name, key in DATES.items():
-        text = state.get(key) or ""
-        if name not in dates and (fault := _date_fault(name)):
+        if name in dates:
+            continue  # the end goes, whatever stands in its closed field
+        if fault := _date_fault(name):
             raise ValueError(fault)
-        at = DateShift.read(text) or times.read(text, is_end=name == END)
-        if at is not None and name not in dates:
+        text = state.get(key) or ""
+        if (at := DateShift.read(text) or times.read(text, is_end=name == END)) is not None:
             dates[name] = at
     if tasks := pending.tasks(TARGET):
         raise ValueError(f"Targeting: not added yet. {', '.join(tasks)}.")

@@ -38,8 +38,15 @@ def begin(drafts: Drafts) -> None:
     """Start where this person left off, else an empty form: with its key, so that it creates one at most."""
     if FORM.key:
         return
-    if not _resume(drafts):
+    try:
+        if not _resume(drafts):
+            fill(empty())
+    except TrancheError as error:
         fill(empty())
+        FORM.fail(
+            f"{error.sentence} Your draft could not be loaded: reload the page to try again. "
+            "What you enter here takes its place."
+        )
 
 
 def fill(draft: Draft, note: str = "", key: str = "") -> None:
@@ -155,7 +162,7 @@ def empty() -> Draft:
 
 
 def _resume(drafts: Drafts) -> bool:
-    """Put the draft that is kept into the form; whether there is one that can be read."""
+    """Put the draft that is kept into the form; whether one can be read. Errors of the store."""
     try:
         kept_draft = drafts.get()
         if kept_draft is None:
@@ -163,9 +170,6 @@ def _resume(drafts: Drafts) -> bool:
         draft, key = load_draft(kept_draft.body["draft"]), str(kept_draft.body["key"])
         origin = kept_draft.body.get("question")
         package_question = None if origin is None else STORED_QUESTION.validate_python(origin)
-    except TrancheError as error:
-        FORM.fail(f"{error.sentence} Your draft could not be loaded.")
-        return False
     except (ValidationError, KeyError):
         log.exception("A draft that was kept can't be read")
         return False
