@@ -134,6 +134,9 @@ class RowFiles:
             few = days - days.min()  # of 16 bits or fewer NumPy sorts by their digits, in a fifth of the time
             order = np.argsort(few.astype(np.uint16) if few.max() < 1 << 16 else few, kind="stable")
             table, days = table.take(order), days[order]
+        self._kept_bytes += table.nbytes
+        if self._kept_bytes > KEPT_BYTES:
+            self.recent_rows.clear()
         starts = np.flatnonzero(np.diff(days, prepend=days[0] - 1)).tolist()
         spans = list(zip(starts, [*starts[1:], len(days)], strict=True))
         for at in range(0, len(spans), OPEN_FILES):
@@ -141,10 +144,8 @@ class RowFiles:
             files = [self._file(EPOCH + dt.timedelta(days=int(days[start]))) for start, _ in batch]
             tables = [table.slice(start, end - start) for start, end in batch]
             for file, rows in zip(files, self._writers.map(_DayFile.write, files, tables), strict=True):
-                self._kept_bytes += rows.nbytes
-                self.recent_rows.setdefault(file.path, []).append(rows)
-            if self._kept_bytes > KEPT_BYTES:
-                self.recent_rows.clear()
+                if self._kept_bytes <= KEPT_BYTES:
+                    self.recent_rows.setdefault(file.path, []).append(rows)
 
     def _file(self, day: dt.date) -> "_DayFile":
         if day not in self._open:
