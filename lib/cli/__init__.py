@@ -12,7 +12,7 @@ COMMANDS = {
     "import": ("import_files", "Import files into a slicer."),
     "connect": ("connect", "Make a slicer of a table in a database."),
     "slicers": ("warehouse", "List the slicers: days, rows, size."),
-    "slicer": ("warehouse", "Rename or remove a slicer."),
+    "slicer": ("warehouse", "Rename or remove a slicer, or confirm its guesses."),
     "user": ("people", "People: add, list, remove, grant, password."),
     "supply": ("supply", "Import ads.txt, app-ads.txt and sellers.json."),
     "token": ("tokens", "Tokens for the APIs: create, list, revoke."),

@@ -63,7 +63,7 @@ def create(
     text = access.issue(person, settings.services[service], name, expires, grants, deals=deals, by=caller())
     sees = str(deals or (labels(grants) or f"everything that {person} can see"))
     ends = "never expires" if expires is None else f"expires {_time(datetime.now(UTC) + expires)}"
-    click.echo(f"For {service}, gives access to {sees}, {ends}. It is shown only once:", err=True)
+    click.echo(f"For {service}, gives access to {sees}, {ends}. The token is shown only once:", err=True)
     click.echo(text)
 
 

@@ -77,7 +77,9 @@ def _line(slicer: StoredSlicer) -> tuple[str, ...]:
 
 @click.group()
 def slicer() -> None:
-    """Rename or remove a slicer, PROJECT/SLICER. What depends on it is shown first, and confirmed.
+    """Rename or remove a slicer, PROJECT/SLICER, or confirm its guesses.
+
+    What depends on it is shown before it is renamed or removed, and confirmed.
 
     Filters on rows keep narrowing a slicer that gets the old name later, until an administrator lifts them.
     Rules of a company sign-in that name the slicer are not changed, and stop a rename; nor are slicers in

@@ -44,7 +44,7 @@ def test_the_token_stands_alone_on_standard_output(access: Access) -> None:
     assert answer.exit_code == 0
     assert re.fullmatch(r"trn_rep_[A-Za-z0-9_-]{43}\n", answer.stdout)
     sees = "gives access to everything that ada can see"
-    assert answer.stderr == f"For reporting, {sees}, never expires. It is shown only once:\n"
+    assert answer.stderr == f"For reporting, {sees}, never expires. The token is shown only once:\n"
     assert access.caller(answer.stdout.strip(), "reporting").may_see("demo", "delivery")
 
 
