@@ -176,8 +176,8 @@ def _choose(field_list: FieldList, text: str, old: str) -> str:
     of_all = f" of {len(field_list.fields)}" if len(matches) < len(field_list.fields) else ""
     columns = (
         ListColumn("field", f"{field_list.what} ({len(matches)}{of_all})", 10.0),
-        ListColumn("type", "Type", 8.5),
-        ListColumn("source", field_list.source, 5.0, keeps_end=True),
+        ListColumn("type", "Type", 7.5),
+        ListColumn("source", field_list.source, 9.0, keeps_end=True),
         ListColumn("name", "Name", 9.5, keeps_end=True),
     )
     list_rows = [
