@@ -26,24 +26,15 @@ def find_attributes(
     guesses: Sequence[ColumnGuess], columns: Mapping[str, pa.Array], figures: Mapping[str, Floats]
 ) -> list[ColumnGuess]:
     """The guesses, with sums that repeat by another column as maxima; as doubtful where no name says so."""
-    firsts = {
-        guess.column: rows
-        for guess in guesses
-        if guess.is_key and (rows := _first_rows(columns[guess.column])) is not None
-    }
+    firsts = dict[str, npt.NDArray[np.int64]]()  # of each key field, for each row the first with its value
+    for guess in guesses:
+        if guess.is_key and not pa.types.is_nested(columns[guess.column].type):
+            texts = pc.fill_null(cells.text(columns[guess.column]), "")
+            codes = texts.dictionary_encode().indices.to_numpy().astype(np.int64)
+            counts = np.bincount(codes) if len(codes) else np.zeros(1, np.int64)
+            if len(counts) >= _FEWEST_VALUES and counts.min() >= _FEWEST_ROWS:
+                firsts[guess.column] = np.unique(codes, return_index=True)[1][codes]
     return [_as_attribute(guess, firsts, figures) for guess in guesses]
-
-
-def _first_rows(column: pa.Array) -> npt.NDArray[np.int64] | None:
-    """For each row the first one with its value; None where a value has too few rows, or there is but one."""
-    if pa.types.is_nested(column.type):
-        return None
-    codes = pc.fill_null(cells.text(column), "").dictionary_encode().indices.to_numpy().astype(np.int64)
-    counts = np.bincount(codes) if len(codes) else np.zeros(1, np.int64)
-    if len(counts) < _FEWEST_VALUES or counts.min() < _FEWEST_ROWS:
-        return None
-    rows: npt.NDArray[np.int64] = np.unique(codes, return_index=True)[1][codes]
-    return rows
 
 
 def _as_attribute(

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -78,9 +79,12 @@ def number(column: pa.Array, marks: Marks = PLAIN, missing: Missing = None) -> C
     if pa.types.is_boolean(kind):
         return Cells(column.cast(pa.uint8()).cast(pa.float64()))
     plain = text(column)
-    quick = _quick_numbers(plain, marks) if reads_quickly(missing) else None
-    if quick is not None:
-        return Cells(quick)
+    may_be_marks = marks.decimal == "unknown" and pc.any(pc.match_substring(plain, ".")).as_py()
+    if reads_quickly(missing) and marks.reads_plain and not may_be_marks:
+        with suppress(pa.ArrowInvalid):
+            values = plain.cast(pa.float64())
+            if pc.all(pc.is_finite(values)).as_py() is not False:
+                return Cells(values)
     raw = _number_texts(plain, marks, missing)
     numbers = plain_numbers(raw, marks)
     finite, bad = _finite(numbers.cast(pa.float64())), _false(pc.or_(numbers.is_valid(), raw.is_null()))
@@ -99,15 +103,21 @@ def whole(
         return Cells(column.cast(pa.string()))
     plain = text(column)
     array = plain.dictionary_encode()
-    dictionary = _whole(array.dictionary, marks, missing, spelling)
-    if dictionary.values is array.dictionary:
+    are_digits = reads_quickly(missing) and marks.unit != PERCENT
+    if are_digits and pc.all(pc.match_substring_regex(array.dictionary, _SHORTEST)).as_py() is not False:
         return Cells(plain)
-    values = dictionary.values.take(array.indices)
-    if dictionary.bad is None:
-        return Cells(values)
-    return Cells(
-        values, np.append(dictionary.bad, False)[array.indices.fill_null(len(dictionary.bad)).to_numpy()]
+    raw = _number_texts(array.dictionary, marks, missing)
+    numbers = plain_numbers(raw, marks) if not marks.are_plain or marks.decimal == "unknown" else raw
+    digits = pc.if_else(
+        pc.match_substring_regex(numbers, _SPELLINGS[spelling]), numbers, pa.scalar(None, pa.string())
     )
+    bad = _false(pc.or_(digits.is_valid(), raw.is_null()))
+    for pattern, replacement in ((r"^\+|\.0*$", ""), (r"^(-?)0+([0-9])", r"\1\2"), (r"^-0$", "0")):
+        digits = pc.replace_substring_regex(digits, pattern, replacement)
+    values = digits.take(array.indices)
+    if bad is None:
+        return Cells(values)
+    return Cells(values, np.append(bad, False)[array.indices.fill_null(len(bad)).to_numpy()])
 
 
 def elements(column: pa.Array, separator: str | None, missing: Missing = None) -> pa.Array:
@@ -235,7 +245,18 @@ def plain_columns(name: str, column: pa.Array) -> Iterator[tuple[str, pa.Array]]
         for number, child in enumerate(column.flatten()):
             yield from plain_columns(f"{name}.{kind.field(number).name}", child)
     elif any(is_list(kind) for is_list in _LISTS):
-        yield from _plain_lists(name, column)
+        if pa.types.is_map(kind):
+            entry = pa.struct([("key", kind.key_type), ("value", kind.item_type)])
+            column = column.cast(pa.list_(entry))
+        lists = column.cast(pa.list_(column.type.value_type))
+        ends = np.cumsum([0, *pc.list_value_length(lists).fill_null(0).to_numpy()])
+        for child_name, items in plain_columns(name, lists.flatten()):
+            offsets = ends
+            if pa.types.is_list(items.type):
+                lengths = pc.list_value_length(items).fill_null(0).to_numpy()
+                offsets, items = np.cumsum([0, *lengths])[ends], items.flatten()
+            offsets = pa.array(offsets, pa.int32())
+            yield child_name, pa.ListArray.from_arrays(offsets, items, mask=lists.is_null())
     elif pa.types.is_duration(kind):
         yield name, pc.divide(column.cast(pa.int64()).cast(pa.float64(), safe=False), _SECONDS[kind.unit])
     elif kind in (pa.string_view(), pa.binary_view()):
@@ -263,19 +284,6 @@ def value_column(values: list[Any]) -> pa.Array:
     return pa.array([_value_text(value) for value in values], pa.string())
 
 
-def _quick_numbers(plain: pa.Array, marks: Marks) -> pa.Array | None:
-    """The numbers of a column in which each cell is one, in a computer's notation; else None."""
-    if not marks.reads_plain or (
-        marks.decimal == "unknown" and pc.any(pc.match_substring(plain, ".")).as_py()
-    ):
-        return None
-    try:
-        values = plain.cast(pa.float64())
-    except pa.ArrowInvalid:
-        return None
-    return values if pc.all(pc.is_finite(values)).as_py() is not False else None
-
-
 def _number_texts(plain: pa.Array, marks: Marks, missing: Missing) -> pa.Array:
     """The texts that should be numbers, trimmed."""
     raw = without_missing(trim(plain), missing)
@@ -285,22 +293,6 @@ def _number_texts(plain: pa.Array, marks: Marks, missing: Missing) -> pa.Array:
 def _finite(values: pa.Array) -> Cells:
     good = pc.is_finite(values)
     return Cells(pc.if_else(good, values, pa.scalar(None, pa.float64())), _false(good))
-
-
-def _whole(texts: pa.Array, marks: Marks, missing: Missing, spelling: Spelling) -> Cells:
-    """The same of different texts; the texts themselves where each is its number's shortest."""
-    are_digits = reads_quickly(missing) and marks.unit != PERCENT
-    if are_digits and pc.all(pc.match_substring_regex(texts, _SHORTEST)).as_py() is not False:
-        return Cells(texts)
-    raw = _number_texts(texts, marks, missing)
-    plain = plain_numbers(raw, marks) if not marks.are_plain or marks.decimal == "unknown" else raw
-    digits = pc.if_else(
-        pc.match_substring_regex(plain, _SPELLINGS[spelling]), plain, pa.scalar(None, pa.string())
-    )
-    bad = _false(pc.or_(digits.is_valid(), raw.is_null()))
-    for pattern, replacement in ((r"^\+|\.0*$", ""), (r"^(-?)0+([0-9])", r"\1\2"), (r"^-0$", "0")):
-        digits = pc.replace_substring_regex(digits, pattern, replacement)
-    return Cells(digits, bad)
 
 
 def _lists(items: pa.Array, lengths: pa.Array) -> pa.Array:
@@ -320,21 +312,6 @@ def _false(flags: pa.Array) -> Flags | None:
     """Where a flag is false (missing is not); None where none is."""
     wrong: Flags = ~flags.fill_null(True).to_numpy(zero_copy_only=False)
     return wrong if wrong.any() else None
-
-
-def _plain_lists(name: str, column: pa.Array) -> Iterator[tuple[str, pa.Array]]:
-    if pa.types.is_map(column.type):
-        entry = pa.struct([("key", column.type.key_type), ("value", column.type.item_type)])
-        column = column.cast(pa.list_(entry))
-    lists = column.cast(pa.list_(column.type.value_type))
-    ends = np.cumsum([0, *pc.list_value_length(lists).fill_null(0).to_numpy()])
-    is_null = lists.is_null()
-    for child_name, items in plain_columns(name, lists.flatten()):
-        offsets = ends
-        if pa.types.is_list(items.type):
-            lengths = pc.list_value_length(items).fill_null(0).to_numpy()
-            offsets, items = np.cumsum([0, *lengths])[ends], items.flatten()
-        yield child_name, pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items, mask=is_null)
 
 
 def _value_text(value: Any) -> str | None:

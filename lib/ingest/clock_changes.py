@@ -69,23 +69,19 @@ def in_second_hour(seconds: Ints, zone: dt.tzinfo) -> Ints:
         if change.shift < 0 and len(positions):
             seconds = seconds.copy()
             for rows in np.split(positions, np.flatnonzero(np.diff(positions) > 1) + 1):
-                seconds[_later(seconds, rows, change)] -= change.shift
+                before, after = seconds[: rows[0]], seconds[rows[-1] + 1 :]
+                is_backwards = bool(
+                    (len(before) and before[-1] >= change.time) or (len(after) and 0 < after[0] < change.time)
+                )
+                differences = np.diff(seconds[rows])
+                steps = np.flatnonzero(differences > 0 if is_backwards else differences < 0) + 1
+                if not len(steps):
+                    usual = max(_run(before[::-1], rows, change), _run(after, rows, change))
+                    if not usual or len(rows) < _TWICE * usual:
+                        continue
+                    steps = np.array([len(rows) // 2])
+                seconds[rows[: steps[0]] if is_backwards else rows[steps[0] :]] -= change.shift
     return seconds
-
-
-def _later(seconds: Ints, rows: Ints, change: ClockChange) -> Ints:
-    """Those of some neighboring rows of a doubled hour that are in its second half."""
-    before, after = seconds[: rows[0]], seconds[rows[-1] + 1 :]
-    is_backwards = bool(
-        (len(before) and before[-1] >= change.time) or (len(after) and 0 < after[0] < change.time)
-    )
-    steps = np.flatnonzero((np.diff(seconds[rows]) > 0) if is_backwards else (np.diff(seconds[rows]) < 0)) + 1
-    if not len(steps):
-        usual = max(_run(before[::-1], rows, change), _run(after, rows, change))
-        if not usual or len(rows) < _TWICE * usual:
-            return rows[:0]
-        steps = np.array([len(rows) // 2])
-    return rows[: steps[0]] if is_backwards else rows[steps[0] :]
 
 
 def _run(beside: Ints, rows: Ints, change: ClockChange) -> int:

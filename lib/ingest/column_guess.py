@@ -5,6 +5,7 @@ A column's role is guessed by its values and its name: where they agree it is su
 
 import re
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -127,7 +128,15 @@ def _guess_role(
 ) -> ColumnGuess:
     """The role of a column whose texts have these `marks`, or are no numbers because of a `problem`."""
     if pa.types.is_list(values.type) or pa.types.is_large_list(values.type):
-        return ColumnGuess(name, True, {"segmented": True}, "lists", _list_doubt(name, values))
+        items, doubt = cells.text(values.flatten()).drop_null().unique(), ""
+        if not column_names.is_id(name) and len(items):
+            are_numbers = pc.all(pc.match_substring_regex(items, "^[0-9.]+$")).as_py()
+            if pc.all(pc.starts_with(items, "{")).as_py():
+                doubt = "each value is an object; what is in it is neither a field nor added up"
+                doubt += ": make a row of each"
+            elif column_names.is_amount(name) and are_numbers:
+                doubt = "amounts in lists are not added up: make a row of each"
+        return ColumnGuess(name, True, {"segmented": True}, "lists", doubt)
     if pa.types.is_floating(values.type):  # infinite ones are rejected row by row
         values = pc.if_else(pc.is_finite(values), values, pa.scalar(None, values.type))
     is_nested = pa.types.is_nested(values.type)
@@ -201,21 +210,14 @@ def _number_column(name: str, values: Floats, marks: Marks) -> ColumnGuess:
     if different <= min(_FEW, 0.01 * len(values)):
         doubt = f"codes rather than amounts, as only {different} differ; if they add up, make it a data field"
         return ColumnGuess(name, True, {"type": "int"}, f"only {different} different whole numbers", doubt)
-    if reason := _id_reason(values, different):
-        return ColumnGuess(name, True, {"type": "int"}, reason, f"an id rather than an amount: {reason}")
-    return _data_column(name, values, "whole numbers")
-
-
-def _id_reason(values: Floats, different: int) -> str:
-    """Why whole numbers of an unknown name are ids rather than amounts; empty where they are not."""
-    if len(values) < _ID_ROWS:
-        return ""
-    digits = len(str(int(values.min())))
+    digits, reason = len(str(int(values.min()))), ""
     if different == len(values) and values.min() >= 10**5 and values.max() < 10**digits:
-        return f"as many different numbers as rows, all of {digits} digits"
-    if different <= len(values) / 2 and np.median(values) >= 10**4:
-        return f"{different} large numbers that repeat"
-    return ""
+        reason = f"as many different numbers as rows, all of {digits} digits"
+    elif different <= len(values) / 2 and np.median(values) >= 10**4:
+        reason = f"{different} large numbers that repeat"
+    if not reason or len(values) < _ID_ROWS:
+        return _data_column(name, values, "whole numbers")
+    return ColumnGuess(name, True, {"type": "int"}, reason, f"an id rather than an amount: {reason}")
 
 
 def _data_column(name: str, values: Floats, reason: str, marks: Marks = PLAIN) -> ColumnGuess:
@@ -269,18 +271,13 @@ def _text_column(name: str, present: pa.Array) -> ColumnGuess:
         f"; WARNING: rows of '{totals[0]}' count beside others: twice, if they are totals" if totals else ""
     )
     reason = f"text, {len(different):,} different in {len(present):,} rows{warning}"
-    return ColumnGuess(name, True, {}, reason, _encoding_doubt(different))
-
-
-def _list_doubt(name: str, values: pa.Array) -> str:
-    items = cells.text(values.flatten()).drop_null().unique()
-    if column_names.is_id(name) or not len(items):
-        return ""
-    if pc.all(pc.starts_with(items, "{")).as_py():
-        return "each value is an object; what is in it is neither a field nor added up: make a row of each"
-    if column_names.is_amount(name) and pc.all(pc.match_substring_regex(items, "^[0-9.]+$")).as_py():
-        return "amounts in lists are not added up: make a row of each"
-    return ""
+    # UTF-8 that was read as Windows-1252 once, `Ã…hus` for Åhus.
+    for text in different.filter(pc.match_substring_regex(different, "[ÃÂâÐ].")).slice(0, 100).to_pylist():
+        with suppress(UnicodeError):
+            right = text.encode("cp1252").decode("utf-8")
+            what = f"'{text}' seems to be '{right}' in another encoding than the file's"
+            return ColumnGuess(name, True, {}, reason, f"{what}; export the column in UTF-8")
+    return ColumnGuess(name, True, {}, reason)
 
 
 _NEARLY_A_NUMBER = r"^[^\pL\pN<>~]{0,4}[0-9][0-9,' ]*(?:[.,][0-9]+)?[^\pL\pN<>~]{0,4}$"
@@ -323,19 +320,6 @@ def numbers_rows(name: str, values: pa.Array) -> bool:
     first = cells.text(values)[0].as_py()
     numbers = pa.array(range(len(values))) if first == "0" else pa.array(range(1, len(values) + 1))
     return bool(cells.text(values).equals(numbers.cast(pa.string())))
-
-
-def _encoding_doubt(texts: pa.Array) -> str:
-    """What is odd about UTF-8 that was read as Windows-1252 once, `Ã…hus` for Åhus; else empty."""
-    for text in texts.filter(pc.match_substring_regex(texts, "[ÃÂâÐ].")).slice(0, 100).to_pylist():
-        try:
-            right = text.encode("cp1252").decode("utf-8")
-        except UnicodeError:
-            continue
-        return (
-            f"'{text}' seems to be '{right}' in another encoding than the file's; export the column in UTF-8"
-        )
-    return ""
 
 
 _ENUMERATED_SHARE = 0.5  # elements of lists come back: at most so many of them are different

@@ -144,12 +144,13 @@ def _synonyms(words: Iterable[str]) -> set[str]:
 def common_words(name: str, words: Iterable[str]) -> int:
     """How many of these words are in a name, in the singular or the plural, or cut: conv in conversions."""
     parts = split_words(name)
-    return sum(any(_is_same(word, part) for part in parts) for word in words)
-
-
-def _is_same(word: str, other: str) -> bool:
-    short, long = sorted((word, other), key=len)
-    return short == long or (len(short) >= _SHORTEST_STEM and long.startswith(short.rstrip("s")))
+    return sum(
+        any(
+            short == long or (len(short) >= _SHORTEST_STEM and long.startswith(short.rstrip("s")))
+            for short, long in (sorted((word, part), key=len) for part in parts)
+        )
+        for word in words
+    )
 
 
 def counts_people(name: str) -> bool:

@@ -4,6 +4,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import BinaryIO, NamedTuple, cast
 
 import numpy as np
@@ -54,7 +55,7 @@ class ColumnarFile:
             for batch in content.batches(columns, texts):
                 table = plain_table(_columns(pa.Table.from_batches([batch])))
                 lines = np.arange(first, first + table.num_rows, dtype=np.int64)
-                yield RawRows(table.select(names), lines, _RowText(table))
+                yield RawRows(table.select(names), lines, partial(_row_text, table))
                 first += table.num_rows
                 if progress and content.rows:
                     progress_bytes = self.file.size * (first - 1) // content.rows
@@ -94,31 +95,26 @@ def _parquet(content: BinaryIO) -> _Content:
     file = pq.ParquetFile(content, **options)
 
     def batches(names: list[str] | None, texts: Names) -> Iterator[pa.RecordBatch]:
-        dictionaries, others = _with_dictionaries(file, texts)
-        reader = pq.ParquetFile(content, metadata=file.metadata, read_dictionary=dictionaries, **options)
-        groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
+        # Which of these texts have a dictionary of few different values, and which other columns have one.
+        dictionaries, others = list[str](), list[str]()
+        schema, metadata = file.schema_arrow, file.metadata
+        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        for number, column in enumerate(file.schema):
+            chunks = [group.column(number) for group in groups]
+            if column.physical_type != "BYTE_ARRAY" or not any(chunk.has_dictionary_page for chunk in chunks):
+                continue
+            is_one = column.path in texts and schema.names.count(column.path) == 1
+            is_text = is_one and pa.types.is_string(schema.field(column.path).type)
+            is_small = sum(chunk.total_uncompressed_size for chunk in chunks) <= _REPEATED * metadata.num_rows
+            (dictionaries if is_text and is_small else others).append(column.path)
+        reader = pq.ParquetFile(content, metadata=metadata, read_dictionary=dictionaries, **options)
         width = max((group.total_byte_size / max(1, group.num_rows) for group in groups), default=0)
-        most = min(_BATCH_CELLS / (1 + file.metadata.num_columns), _BATCH_BYTES / (1 + width), _MOST_ROWS)
+        most = min(_BATCH_CELLS / (1 + metadata.num_columns), _BATCH_BYTES / (1 + width), _MOST_ROWS)
         # what values take that are read from a dictionary one by one is not known
         rows = _BATCH_ROWS if others else max(_BATCH_ROWS, int(most))
         return cast(Iterator[pa.RecordBatch], reader.iter_batches(rows, columns=names))
 
     return _Content(file.schema_arrow, file.metadata.num_rows, batches)
-
-
-def _with_dictionaries(file: pq.ParquetFile, texts: Names) -> tuple[list[str], list[str]]:
-    """Which of these columns have a dictionary of few different values, and which others have one."""
-    schema, metadata = file.schema_arrow, file.metadata
-    dictionaries, others = list[str](), list[str]()
-    for place, column in enumerate(file.schema):
-        chunks = [metadata.row_group(group).column(place) for group in range(metadata.num_row_groups)]
-        if column.physical_type != "BYTE_ARRAY" or not any(chunk.has_dictionary_page for chunk in chunks):
-            continue
-        is_text = schema.names.count(column.path) == 1 and pa.types.is_string(schema.field(column.path).type)
-        is_small = sum(chunk.total_uncompressed_size for chunk in chunks) <= _REPEATED * metadata.num_rows
-        is_repeated = column.path in texts and is_text and is_small
-        (dictionaries if is_repeated else others).append(column.path)
-    return dictionaries, others
 
 
 def _arrow(content: BinaryIO) -> _Content:
@@ -153,15 +149,9 @@ def _slices(table: pa.Table) -> Iterator[pa.RecordBatch]:
 _OPENERS: dict[str, Callable[[BinaryIO], _Content]] = {"parquet": _parquet, "arrow": _arrow, "orc": _orc}
 
 
-class _RowText:
-    """The text of a row, made when somebody asks for it."""
-
-    def __init__(self, table: pa.Table) -> None:
-        self._table = table
-
-    def __call__(self, position: int) -> str:
-        row = self._table.slice(position, 1).to_pylist()[0]
-        return orjson.dumps(row, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+def _row_text(table: pa.Table, position: int) -> str:
+    row = table.slice(position, 1).to_pylist()[0]
+    return orjson.dumps(row, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
 
 
 def _columns(table: pa.Table) -> list[tuple[str, pa.Array]]:
