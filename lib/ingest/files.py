@@ -7,7 +7,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -193,7 +193,13 @@ def data_file(path: Path, format: Format | None = None) -> DataFile:
     if beginning[_TAR_OFFSET:].startswith(_TAR_MARK):
         raise ImportRefused(f"{path.name} is a tar archive; unpack it")
     inner = next((kind for mark, kind in _COMPRESSIONS.items() if beginning.startswith(mark)), None)
-    if compression and (inner in ("gzip", "zstd") or (inner == "zip" and _is_archive(name, beginning))):
+    # A zip in another one may be a workbook, by its name or its first part's (APPNOTE.TXT, 4.3.7).
+    part = beginning[30 : 30 + int.from_bytes(beginning[26:28], "little")].decode(errors="replace")
+    is_workbook = Path(name).suffix.lower() in WORKBOOK_SUFFIXES or part in _WORKBOOK_PARTS
+    is_archive = inner is not None and not (
+        inner == "zip" and (is_workbook or part.startswith(_WORKBOOK_FOLDERS))
+    )
+    if compression and is_archive:
         raise ImportRefused(f"{path.name} is packed twice, {inner} in {compression}; unpack it once")
     return DataFile(path, format or _format(path.with_name(name), beginning), compression, size)
 
@@ -212,28 +218,16 @@ def _beginning(path: Path) -> tuple[bytes, Compression | None, str]:
     with path.open("rb") as raw:
         first = raw.read(4096)
     compression = next((kind for mark, kind in _COMPRESSIONS.items() if first.startswith(mark)), None)
-    if compression is None or (compression == "zip" and _is_workbook(path)):
+    is_workbook = compression == "zip"  # even one too damaged to say
+    if is_workbook:
+        with suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+            has_parts = not _WORKBOOK_PARTS.isdisjoint(names)
+            is_workbook = has_parts or any(name.startswith("xl/") for name in names)
+    if compression is None or is_workbook:
         return first, None, path.name
     with path.open("rb") as raw, _UnpackedContent(raw, compression, path.name) as content:
         return content.read(4096), compression, content.name.rpartition("/")[2] or path.name
-
-
-def _is_workbook(path: Path) -> bool:
-    """Whether a zip archive is a workbook, or too damaged to say."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-            return not _WORKBOOK_PARTS.isdisjoint(names) or any(name.startswith("xl/") for name in names)
-    except zipfile.BadZipFile:
-        return True
-
-
-def _is_archive(name: str, beginning: bytes) -> bool:
-    """Whether a zip in another one is no workbook, by its name and its first part's (APPNOTE.TXT, 4.3.7)."""
-    length = int.from_bytes(beginning[26:28], "little")
-    part = beginning[30 : 30 + length].decode(errors="replace")
-    is_workbook = Path(name).suffix.lower() in WORKBOOK_SUFFIXES or part in _WORKBOOK_PARTS
-    return not is_workbook and not part.startswith(_WORKBOOK_FOLDERS)
 
 
 def _format(path: Path, beginning: bytes) -> Format:
@@ -295,7 +289,26 @@ class _UnpackedContent(io.RawIOBase):
     def __init__(self, source: BinaryIO, compression: Compression, name: str) -> None:
         self._compression, self._file, self.name = compression, name, ""
         with self._refusing():
-            self._content = self._open(source)
+            if compression == "gzip":
+                self._content: Any = gzip.GzipFile(fileobj=source)
+            elif compression == "zstd":
+                self._content = pa.CompressedInputStream(pa.PythonFile(source, "r"), "zstd")
+            else:
+                archive = zipfile.ZipFile(source)
+                files = [
+                    part
+                    for part in archive.infolist()
+                    if not part.is_dir()
+                    and not part.filename.startswith("__MACOSX/")
+                    and not part.filename.rpartition("/")[2].startswith(".")
+                ]
+                if len(files) != 1:
+                    names = ", ".join(part.filename for part in files[:_EXAMPLE_NAMES]) or "none"
+                    raise ImportRefused(
+                        f"{name} holds {len(files):,} files ({names}), not one; unpack it first"
+                    )
+                self.name = files[0].filename
+                self._content = archive.open(self.name)
 
     def readable(self) -> bool:
         return True
@@ -306,15 +319,6 @@ class _UnpackedContent(io.RawIOBase):
         buffer[: len(piece)] = piece
         return len(piece)
 
-    def _open(self, source: BinaryIO) -> Any:
-        if self._compression == "gzip":
-            return gzip.GzipFile(fileobj=source)
-        if self._compression == "zstd":
-            return pa.CompressedInputStream(pa.PythonFile(source, "r"), "zstd")
-        archive = zipfile.ZipFile(source)
-        self.name = _only_member(archive, self._file)
-        return archive.open(self.name)
-
     @contextmanager
     def _refusing(self) -> Iterator[None]:
         try:
@@ -323,17 +327,3 @@ class _UnpackedContent(io.RawIOBase):
             raise ImportRefused(
                 f"{self._file} is a damaged or cut-off {self._compression} file: {error}"
             ) from None
-
-
-def _only_member(archive: zipfile.ZipFile, name: str) -> str:
-    files = [
-        part
-        for part in archive.infolist()
-        if not part.is_dir()
-        and not part.filename.startswith("__MACOSX/")
-        and not part.filename.rpartition("/")[2].startswith(".")
-    ]
-    if len(files) != 1:
-        names = ", ".join(part.filename for part in files[:_EXAMPLE_NAMES]) or "none"
-        raise ImportRefused(f"{name} holds {len(files):,} files ({names}), not one; unpack it first")
-    return files[0].filename

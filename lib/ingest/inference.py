@@ -154,10 +154,14 @@ def infer(
         figures[name] = numbers.values.to_numpy(zero_copy_only=False)
     guesses = find_rates(money.scale(guesses, figures), figures)
     guesses = money.with_currencies(find_attributes(guesses, fields, figures), fields)
-    settings = _settings(reader, marks)
-    notes = [*_notes(marks, texts), *_word_notes(fields, missing)]
+    notes = _notes(marks, texts)
+    for name, values in fields.items():
+        if cells.is_text(values.type):
+            counts = values.filter(pc.is_in(values, value_set=missing)).value_counts().to_pylist()
+            words = ", ".join(f"{part['values']!r} {count_of(part['counts'], 'time')}" for part in counts)
+            notes += [f"Read as missing in '{name}': {words}."] if words else []
     notes += [f"Left out: '{name}', which numbers the rows." for name in indexes]
-    return Inference(_definition(time, guesses, settings), time, guesses, notes, figures)
+    return Inference(_definition(reader, time, guesses, marks), time, guesses, notes, figures)
 
 
 def _time(
@@ -177,20 +181,16 @@ def _time(
         raise ImportRefused(_no_time(readers[0], columns, hints))
     if time.question and len(lines) >= FEWEST_ROWS:
         names = [time.column] if isinstance(time.column, str) else list(time.column)
-        tables = [
-            _distinct_rows(raw.table) for reader in readers for raw in reader.rows(names, lambda reject: None)
-        ]
+        tables = list[pa.Table]()
+        for raw in (raw for reader in readers for raw in reader.rows(names, lambda reject: None)):
+            texts = {name: cells.text(cells.one_array(raw.table[name])) for name in raw.table.column_names}
+            rows = pa.table(texts).group_by(list(texts), use_threads=False).aggregate([])
+            # Some of a batch, from all over it: all of them would fill the memory.
+            tables.append(rows.take(pa.array(range(0, rows.num_rows, 1 + rows.num_rows // _MOST_TIMES))))
         time = guess_time({name: _column(name, tables) for name in names}, (), missing, time_hints) or time
     if time.question:
         raise ImportRefused(f"{readers[0].file.name}: {time.question}")
     return time
-
-
-def _distinct_rows(table: pa.Table) -> pa.Table:
-    """Some of the different rows of a batch, as texts, from all over it: the rest would fill the memory."""
-    texts = pa.table({name: cells.text(cells.one_array(table[name])) for name in table.column_names})
-    rows = texts.group_by(table.column_names, use_threads=False).aggregate([])
-    return rows.take(pa.array(range(0, rows.num_rows, 1 + rows.num_rows // _MOST_TIMES)))
 
 
 def _late_columns(readers: Sequence[Reader], columns: Collection[str]) -> dict[str, pa.Array]:
@@ -225,7 +225,13 @@ def _sample(reader: Reader, rows: int) -> _Sample:
     tables: list[pa.Table] = []
     lines: list[int] = []
     for raw in reader.rows(None, lambda reject: None):
-        tables.append(_without_long_values(raw.table))
+        table = raw.table
+        for position, column in enumerate(map(cells.one_array, table.columns)):
+            flags = cells.too_long(column)
+            if flags is not None:  # values that no import takes say nothing, and fill the memory
+                column = pc.if_else(pa.array(~flags), column, pa.scalar(None, column.type))
+                table = table.set_column(position, table.column_names[position], column)
+        tables.append(table)
         lines += raw.lines.tolist()
         if len(lines) >= rows:
             break
@@ -238,17 +244,6 @@ def _sample(reader: Reader, rows: int) -> _Sample:
     is_other = pc.not_equal(first, name).fill_null(True)  # no header once more
     lines = pa.array(sample.lines).filter(is_other).to_pylist()
     return _Sample({column: values.filter(is_other) for column, values in sample.columns.items()}, lines)
-
-
-def _without_long_values(table: pa.Table) -> pa.Table:
-    """The same without values that no import takes: they say nothing of their column, and fill the memory."""
-    for position, name in enumerate(table.column_names):
-        column = cells.one_array(table.column(position))
-        flags = cells.too_long(column)
-        if flags is not None:
-            missing = pa.scalar(None, column.type)
-            table = table.set_column(position, name, pc.if_else(pa.array(~flags), column, missing))
-    return table
 
 
 def _concatenate(samples: Sequence[_Sample]) -> _Sample:
@@ -304,8 +299,17 @@ def _no_time(reader: Reader, columns: Mapping[str, pa.Array], hints: Hints) -> s
     )
 
 
-def _definition(time: TimeGuess, columns: list[ColumnGuess], settings: Mapping[str, Any]) -> Definition:
+def _definition(reader: Reader, time: TimeGuess, columns: list[ColumnGuess], marks: FileMarks) -> Definition:
     """Guesses as a definition, each field under a name that is its own, with a count of the records first."""
+    settings: dict[str, Any] = {"decimal": marks.decimal}
+    if marks.thousands is not None:
+        settings["thousands"] = marks.thousands
+    if reader.file.format in {"ndjson", *COLUMNAR} and not marks.columns:
+        settings["missing"] = []  # these have a sign of their own for it (null): "-" is a text
+    if isinstance(reader, UnpivotReader):
+        settings["unpivot"] = True
+    if not reader.has_header:
+        settings |= {"header": False, "names": list(reader.columns or ())}
     names = {TIME, *TIME_KEY_FIELDS}
     name_of = {guess.column: _free_name(guess.column, names) for guess in columns}
     fields = [guess.field(name_of[guess.column]) for guess in columns]
@@ -338,21 +342,6 @@ def _free_name(column: str, names: set[str]) -> str:
     return name
 
 
-def _settings(reader: Reader, marks: FileMarks) -> dict[str, Any]:
-    """How the file is written, as it stands in a definition.
-
-    Where missing values have a sign of their own (null), and all numbers are numbers, "-" is a text.
-    """
-    part: dict[str, Any] = {"decimal": marks.decimal, "thousands": marks.thousands}
-    if reader.file.format in {"ndjson", *COLUMNAR} and not marks.columns:
-        part["missing"] = []
-    if isinstance(reader, UnpivotReader):
-        part["unpivot"] = True
-    if not reader.has_header:
-        part |= {"header": False, "names": list(reader.columns or ())}
-    return {name: value for name, value in part.items() if value is not None}
-
-
 def _notes(marks: FileMarks, texts: Mapping[str, Notation]) -> list[str]:
     """A sentence about the marks of numbers."""
     if marks.decimal == "unknown":
@@ -364,13 +353,3 @@ def _notes(marks: FileMarks, texts: Mapping[str, Notation]) -> list[str]:
     )
     thousands = f" and the thousands mark {marks.thousands!r}" if marks.thousands else ""
     return [f"Numbers have the decimal mark {marks.decimal!r}{thousands}{source}."]
-
-
-def _word_notes(columns: Mapping[str, pa.Array], missing: pa.Array) -> list[str]:
-    """A sentence for each column about the words that are read as missing values."""
-    notes = {}
-    for name, values in columns.items():
-        if cells.is_text(values.type):
-            counts = values.filter(pc.is_in(values, value_set=missing)).value_counts().to_pylist()
-            notes[name] = [f"{part['values']!r} {count_of(part['counts'], 'time')}" for part in counts]
-    return [f"Read as missing in '{name}': {', '.join(words)}." for name, words in notes.items() if words]

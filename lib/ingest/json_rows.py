@@ -200,13 +200,22 @@ def _list_rows(items: list[Any], headers: Sequence[Header] = ()) -> list[Row]:
             return [dict(zip(header, map(_cell, cells, header.values()), strict=True)) for cells in rows]
     if not items or not all(type(item) is dict for item in items):
         return []
-    name = _rows_name(items)
-    if name is None:
+    lists = [name for name, child in items[0].items() if isinstance(child, list) and _list_rows(child)]
+    if len(lists) != 1 or not all(isinstance(item.get(lists[0]), list) for item in items):
+        return items
+    # They are groups of rows, unless they have amounts, or a time where those have none.
+    own = {name: value for name, value in items[0].items() if name != lists[0]}
+    has_amounts = any(  # Meta writes its counts as texts, beside a list of actions
+        is_amount(name) and is_value(value) if isinstance(value, str) else type(value) in (int, float)
+        for name, value in own.items()
+    )
+    has_rows_times = any(map(sounds_like_time, _list_rows(items[0][lists[0]])[0]))
+    if has_amounts and (not has_rows_times or any(map(sounds_like_time, own))):
         return items
     return [
-        {key: value for key, value in item.items() if key != name} | row
+        {key: value for key, value in item.items() if key != lists[0]} | row
         for item in items
-        for row in _list_rows(item[name])
+        for row in _list_rows(item[lists[0]])
     ]
 
 
@@ -229,20 +238,6 @@ def _cell(value: Any, kind: str) -> Any:
     if kind == "date" and isinstance(value, str) and value.isdecimal():
         return str(EPOCH.date() + dt.timedelta(int(value)))
     return value.partition(" ")[0] if kind == "timestamp_tz" and isinstance(value, str) else value
-
-
-def _rows_name(groups: list[Row]) -> str | None:
-    """The name under which groups have their rows; None where they are rows, with amounts or a time."""
-    lists = [name for name, child in groups[0].items() if isinstance(child, list) and _list_rows(child)]
-    if len(lists) != 1 or not all(isinstance(group.get(lists[0]), list) for group in groups):
-        return None
-    own = {name: value for name, value in groups[0].items() if name != lists[0]}
-    has_amounts = any(  # Meta writes its counts as texts, beside a list of actions
-        is_amount(name) and is_value(value) if isinstance(value, str) else type(value) in (int, float)
-        for name, value in own.items()
-    )
-    has_rows_times = any(map(sounds_like_time, _list_rows(groups[0][lists[0]])[0]))
-    return lists[0] if not has_amounts or (has_rows_times and not any(map(sounds_like_time, own))) else None
 
 
 def _object_rows(columns: Row) -> list[Row]:

@@ -97,16 +97,13 @@ def with_currencies(guesses: Sequence[ColumnGuess], columns: Mapping[str, pa.Arr
     Of several such columns it is the one that shares most words with the name; where two share as many, the
     first is a guess.
     """
-    keys = [guess.column for guess in guesses if guess.is_key and _has_codes(guess, columns)]
+    keys = list[str]()
+    for guess in guesses:
+        is_named = not _CURRENCY.isdisjoint(column_names.split_words(guess.column))
+        if guess.is_key and is_named and "segmented" not in guess.options:
+            texts = cells.trim(cells.text(columns[guess.column])).drop_null().unique().to_pylist()
+            keys += [guess.column] if texts and set(texts) <= set(CODES) else []
     return [_in_currency(guess, keys) for guess in guesses]
-
-
-def _has_codes(guess: ColumnGuess, columns: Mapping[str, pa.Array]) -> bool:
-    """Whether a column is named like one of currencies, and has nothing but their codes."""
-    if set(column_names.split_words(guess.column)).isdisjoint(_CURRENCY) or "segmented" in guess.options:
-        return False
-    texts = set(cells.trim(cells.text(columns[guess.column])).drop_null().unique().to_pylist()) - {""}
-    return bool(texts) and texts <= set(CODES)
 
 
 def _in_currency(guess: ColumnGuess, keys: Sequence[str]) -> ColumnGuess:

@@ -87,7 +87,14 @@ class Normalizer:
         bad, lines = reasons.refuse(refuse), raw.lines
         if bad is not None:
             table, lines = table.filter(pa.array(~bad)), lines[~bad]
-        hours, groups = _by_hour(table.column(TIME).cast(pa.int64()).to_numpy())
+        # The different hours since 1970, and which of them each row is in: unsorted where it can be.
+        hours: Ints = table.column(TIME).cast(pa.int64()).to_numpy() // HOUR
+        first = int(hours.min()) if len(hours) else 0
+        if len(hours) and int(hours.max()) - first > _MOST_HOURS:
+            hours, groups = np.unique(hours, return_inverse=True)
+        else:
+            has_rows = np.bincount(hours - first) > 0
+            hours, groups = first + np.flatnonzero(has_rows), (np.cumsum(has_rows) - 1)[hours - first]
         if self.definition.time.has_zones and len(hours):
             if not self.hour_rows:
                 clock = columns.get(self.definition.time.sources[-1], nothing)
@@ -248,16 +255,6 @@ class HourSums:
     def of(self, other: "HourSums") -> Sums:
         """The sums of the hours of another."""
         return self.sums[[self.places[hour] for hour in other.places]]
-
-
-def _by_hour(seconds: Ints) -> tuple[Ints, Ints]:
-    """The different hours of times since 1970, and which of them each is in, without sorting."""
-    hours = seconds // HOUR
-    first = int(hours.min()) if len(hours) else 0
-    if len(hours) and int(hours.max()) - first > _MOST_HOURS:
-        return np.unique(hours, return_inverse=True)
-    has_rows = np.bincount(hours - first) > 0
-    return first + np.flatnonzero(has_rows), (np.cumsum(has_rows) - 1)[hours - first]
 
 
 class _Field(NamedTuple):

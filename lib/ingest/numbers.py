@@ -127,7 +127,13 @@ def marks_of(definition: Definition, field: NumberColumn) -> Marks:
 def plain_numbers(texts: pa.Array, marks: Marks) -> pa.Array:
     """Trimmed texts as 1285.50; null where there is no number in this notation."""
     if marks.unit == DURATION:
-        return _seconds(texts)
+        parts = pc.extract_regex(texts, _CLOCK)
+        hours, minutes, seconds = (
+            pc.struct_field(parts, part).cast(pa.float64()) for part in ("h", "m", "s")
+        )
+        total = pc.add(pc.add(pc.multiply(hours, 3600.0), pc.multiply(minutes, 60.0)), seconds)
+        is_negative = pc.equal(pc.struct_field(parts, "sign"), "-")
+        return pc.if_else(is_negative, pc.negate(total), total).cast(pa.string())
     pattern = notation(marks.decimal, (marks.thousands,))
     if marks.unit == PERCENT:
         # Numbers that lack the % are none, but for zero.
@@ -233,11 +239,14 @@ def file_marks(
     if unsure is not None and decimal is not None:
         main = decimal
     main = main or decimal or ("unknown" if columns else ".")
-    marks_of = {
-        name: _column_marks(column, column.decimal or main, thousands)
-        for name, column in columns.items()
-        if not column.problem
-    }
+    marks_of = dict[str, Marks]()
+    for name, column in columns.items():
+        if not column.problem:
+            mark = column.decimal or main
+            others = (*([_OTHER[mark]] if mark in _OTHER else []), " ", "'")
+            counts = {other: pc.sum(pc.match_substring(column.texts, other)).as_py() or 0 for other in others}
+            best = max(counts, key=lambda other: counts[other])
+            marks_of[name] = Marks(mark, thousands or (best if counts[best] else None), column.unit)
     candidates = [marks.thousands for marks in marks_of.values() if marks.decimal == main and marks.thousands]
     common = thousands or max(dict.fromkeys(candidates), key=candidates.count, default=None)
     if common is None and main == ",":
@@ -256,16 +265,6 @@ def example_of(column: Notation, marks: Marks) -> str | None:
         if number is not None and (number != text or is_ambiguous(text)):
             return f"{text} is {float(number):.15g}"
     return None
-
-
-def _seconds(texts: pa.Array) -> pa.Array:
-    """Durations, 12:01:00, as seconds; null for other texts."""
-    parts = pc.extract_regex(texts, _CLOCK)
-    hours, minutes, seconds = (pc.struct_field(parts, name).cast(pa.float64()) for name in ("h", "m", "s"))
-    total = pc.add(pc.add(pc.multiply(hours, 3600.0), pc.multiply(minutes, 60.0)), seconds)
-    return pc.if_else(pc.equal(pc.struct_field(parts, "sign"), "-"), pc.negate(total), total).cast(
-        pa.string()
-    )
 
 
 def _without_unit(texts: pa.Array, unit: str | None) -> pa.Array:
@@ -329,16 +328,6 @@ def _is_enough(certain_texts: pa.Array, either: pa.Array) -> bool:
     """
     certain = pc.any(pc.match_substring_regex(certain_texts, "^[+-]?0?[.,]")).as_py()
     return bool(certain or len(certain_texts) > _CERTAIN_SHARE * len(either))
-
-
-def _column_marks(column: Notation, decimal: str, thousands: str | None) -> Marks:
-    """The marks of a column whose decimal mark is known."""
-    other = [_OTHER[decimal]] if decimal in _OTHER else []
-    counts = {
-        mark: pc.sum(pc.match_substring(column.texts, mark)).as_py() or 0 for mark in (*other, " ", "'")
-    }
-    best = max(counts, key=lambda mark: counts[mark])
-    return Marks(decimal, thousands or (best if counts[best] else None), column.unit)
 
 
 def _ambiguity(file: str, name: str, column: Notation, certain: Mapping[str, Notation]) -> str:

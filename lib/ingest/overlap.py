@@ -60,7 +60,11 @@ class KnownKeys:
         flags = np.zeros(table.num_rows, bool)
         for number in np.unique(days).tolist():
             day = dt.date(1970, 1, 1) + dt.timedelta(number)
-            old = self._stored_hashes(self._slicer, day) if self._slicer else None
+            if self._slicer and day in self._slicer.files and day not in self._hashes:
+                while self._hashes and sum(map(len, self._hashes.values())) > _MOST_HASHES:
+                    del self._hashes[next(iter(self._hashes))]
+                self._hashes[day] = np.unique(self._hash(self._slicer.read([day], self._names)))
+            old = self._hashes.get(day)
             if old is None and not self._has_files:
                 continue
             rows = np.flatnonzero(days == number)
@@ -94,15 +98,6 @@ class KnownKeys:
                 "or add them with --overlap add (always: overlap: add in the definition)",
                 self.is_repeated,
             )
-
-    def _stored_hashes(self, slicer: StoredSlicer, day: dt.date) -> Hashes | None:
-        if day not in slicer.files:
-            return None
-        if day not in self._hashes:
-            while self._hashes and sum(map(len, self._hashes.values())) > _MOST_HASHES:
-                del self._hashes[next(iter(self._hashes))]
-            self._hashes[day] = np.unique(self._hash(slicer.read([day], self._names)))
-        return self._hashes[day]
 
     def _hash(self, table: pa.Table) -> Hashes:
         columns = [table.column(TIME).cast(pa.int64()), *map(table.column, self._names[1:])]

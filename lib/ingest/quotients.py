@@ -61,12 +61,17 @@ def find_rates(guesses: Sequence[ColumnGuess], figures: Figures) -> list[ColumnG
     }
     numbers = [values[np.isfinite(values)] for values in amounts.values()]
     if any(len(n) and (n % 1 == 0).all() and np.median(n) >= _LARGE_COUNT for n in numbers):
-        guesses = [
-            guess._replace(options={"aggregate": "mean"} | guess.options, doubt=_PERCENTAGES)
-            if _is_sum(guess) and _is_percentage(guess, figures)
-            else guess
-            for guess in guesses
-        ]
+        # Beside large counts the fractions up to 100 of an unknown name are percentages.
+        with_means = list(guesses)
+        for number, guess in enumerate(guesses):
+            is_unknown = guess.doubt and not column_names.is_amount(guess.column)
+            if _is_sum(guess) and is_unknown and "unit" not in guess.options and guess.column in figures:
+                present = figures[guess.column][np.isfinite(figures[guess.column])]
+                is_percentage = (present >= 0).all() and (present <= _PERCENTAGE).all()
+                if is_percentage and (present % 1 != 0).any():
+                    options = {"aggregate": "mean"} | guess.options
+                    with_means[number] = guess._replace(options=options, doubt=_PERCENTAGES)
+        guesses = with_means
     quotients, result, rates = _Quotients(amounts), list[ColumnGuess](), 0
     for guess in guesses:
         is_rate = guess.column in figures and (
@@ -176,15 +181,6 @@ def _formula(guess: ColumnGuess, quotient: Quotient, doubt: str) -> ColumnGuess:
     reason = f"{guess.column} = {quotient.label} in all rows"
     doubt = f"computed as {quotient.label}, but {doubt}" if doubt else ""
     return guess._replace(options=options | {"formula": quotient}, reason=reason, doubt=doubt)
-
-
-def _is_percentage(guess: ColumnGuess, figures: Figures) -> bool:
-    """Whether an unknown name has fractions up to 100, which are percentages beside large counts."""
-    values = figures.get(guess.column)
-    if values is None or not guess.doubt or column_names.is_amount(guess.column) or "unit" in guess.options:
-        return False
-    present = values[np.isfinite(values)]
-    return bool((present >= 0).all() and (present <= _PERCENTAGE).all() and (present % 1 != 0).any())
 
 
 def _is_sum(guess: ColumnGuess) -> bool:
