@@ -7,7 +7,7 @@ grant, not the person: whoever may see the same rows gets the same answer, and n
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
-from concurrent.futures import Future, TimeoutError
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -96,8 +96,10 @@ class AnswerCache(Generic[Answer]):
                     self.misses += 1
             if running is None:
                 return self._compute(key, mine, compute)
-            answer = _wait_for(running, deadline)
-            if answer is not None:
+            deadline.check()
+            while not wait([running], SECONDS_BETWEEN_CHECKS).done:
+                deadline.check()
+            if (answer := running.result()) is not None:
                 return answer
 
     def peek(self, key: Hashable) -> Answer | None:
@@ -120,33 +122,18 @@ class AnswerCache(Generic[Answer]):
         answer = None
         try:
             answer, is_lasting = compute()
-            if is_lasting:
-                self._keep(key, answer)
+            size = self._size(answer) if is_lasting and self._most_bytes else 1
+            if is_lasting and size <= self._most_bytes:
+                with self._lock:
+                    self._entries[key] = answer, size
+                    self._bytes += size
+                    while self._bytes > self._most_bytes:
+                        self._bytes -= self._entries.popitem(last=False)[1][1]
             return answer
         finally:
             with self._lock:
                 del self._computing[key]
             running.set_result(answer)
-
-    def _keep(self, key: Hashable, answer: Answer) -> None:
-        size = self._size(answer) if self._most_bytes else 1
-        if size > self._most_bytes:
-            return
-        with self._lock:
-            self._entries[key] = answer, size
-            self._bytes += size
-            while self._bytes > self._most_bytes:
-                self._bytes -= self._entries.popitem(last=False)[1][1]
-
-
-def _wait_for(running: "Future[Answer | None]", deadline: Deadline) -> Answer | None:
-    """The result of another caller's computation; None if it fails."""
-    while True:
-        deadline.check()
-        try:
-            return running.result(SECONDS_BETWEEN_CHECKS)
-        except TimeoutError:
-            continue
 
 
 def size_of(answer: Audience) -> int:

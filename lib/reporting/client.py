@@ -8,6 +8,7 @@ parts. A file is the service's alone: what it can't do for one is refused.
 import math
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from email.message import Message
 from typing import IO, Any, TypeVar
@@ -23,7 +24,7 @@ from lib.reporting.answers.records import RecordTable
 from lib.reporting.files.formats import FORMATS
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, RecordsQuery, Selection
 from lib.slicers import formulas
-from lib.slicers.models import EXTENSIONS, DataField, Order, OwnField, Slicer
+from lib.slicers.models import EXTENSIONS, DataField, OwnField, Slicer
 from lib.wire import call
 from lib.wire.call import Credential, in_the_name_of
 from lib.wire.errors import BadRequest, MalformedResponse, Unreadable
@@ -132,8 +133,18 @@ class Reporting:
                 raise Unreadable("The service sent no file")
             for piece in pieces:
                 content.write(piece)
+        # An error may come with a file's type, and a web page in its place.
         content.seek(0)
-        _error(content, response)
+        head = content.read(MOST_OF_AN_ERROR)
+        content.seek(0)
+        if media_type.startswith("text/html") and head.lstrip().startswith(b"<"):
+            raise MalformedResponse("The service returned a web page, not a file")
+        if head.lstrip().startswith(b"{") and len(head) < MOST_OF_AN_ERROR:
+            status = ""
+            with suppress(ValueError):
+                status = responses.parse(head, JSON)["status"]
+            if status in responses.ERRORS:
+                responses.fields(httpx.Response(response.status_code, content=head))
         disposition = Message()
         disposition["Content-Disposition"] = response.headers.get("content-disposition", "")
         filename = disposition.get_filename() or f"{query.slicer_name}.{query.export_format}"
@@ -156,21 +167,6 @@ class Reporting:
 def where(query: InfoQuery) -> InfoQuery:
     """The query for what the slicer of another query is."""
     return InfoQuery(project_name=query.project_name, slicer_name=query.slicer_name)
-
-
-def _error(content: IO[bytes], response: httpx.Response) -> None:
-    """Raise the error in a body that is not a file: an error with a file's type, or an HTML page."""
-    head = content.read(MOST_OF_AN_ERROR)
-    content.seek(0)
-    if response.headers.get("content-type", "").startswith("text/html") and head.lstrip().startswith(b"<"):
-        raise MalformedResponse("The service returned a web page, not a file")
-    if head.lstrip().startswith(b"{") and len(head) < MOST_OF_AN_ERROR:
-        try:
-            detail = responses.parse(head, JSON)
-        except ValueError:
-            return
-        if detail["status"] in responses.ERRORS:
-            responses.fields(httpx.Response(response.status_code, content=head))
 
 
 def describe(slicer: Slicer) -> Slicer:
@@ -337,25 +333,20 @@ def _check_zone(query: Selection, extensions: Collection[str]) -> None:
 
 def _order(audience: Audience, query: AudienceQuery, slicer: Slicer) -> Places:
     """The rows in the asked order; what ties is ordered by name, and missing numbers come last."""
-    keys = [
-        _sort_key(audience, order, slicer)
-        for order in query.order_by
-        if order.name in audience.names or order.name in audience.values
-    ]
-    if not keys or not len(audience.names.columns):
+    names, keys = audience.names, []
+    for order in query.order_by:
+        if order.name in audience.values:
+            key = audience.values[order.name].to_numpy()
+        elif order.name not in names:
+            continue
+        elif order.name in {field.name for field in slicer.key_fields if field.type == "int"}:
+            key = pd.to_numeric(names[order.name], errors="coerce").to_numpy(np.float64)
+        else:
+            key = _rank(names[order.name])
+        keys.append(key if order.direction == "asc" else -key)
+    if not keys or not len(names.columns):
         return np.arange(len(audience))
-    names = [_rank(audience.names[name]) for name in audience.names]
-    return np.lexsort([*reversed(names), *reversed(keys)])
-
-
-def _sort_key(audience: Audience, order: Order, slicer: Slicer) -> Keys:
-    if order.name in audience.values:
-        key = audience.values[order.name].to_numpy()
-    elif order.name in {field.name for field in slicer.key_fields if field.type == "int"}:
-        key = pd.to_numeric(audience.names[order.name], errors="coerce").to_numpy(np.float64)
-    else:
-        key = _rank(audience.names[order.name])
-    return key if order.direction == "asc" else -key
+    return np.lexsort([*reversed([_rank(names[name]) for name in names]), *reversed(keys)])
 
 
 def _rank(texts: pd.Series) -> Keys:

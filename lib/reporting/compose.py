@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from lib.engines import Aggregate, Sums
@@ -25,6 +24,7 @@ from lib.wire.filters import COMPARE
 Places = npt.NDArray[np.intp]
 Query = AudienceQuery | ExportQuery
 Measures = Mapping[str, Measure]
+SIDES = ("low", "high", "n_eff")
 
 
 def required_measures(query: Query, measures: Measures) -> list[Measure]:
@@ -49,7 +49,11 @@ def compose(sums: Sums, query: Query, slicer: StoredSlicer, measures: Measures) 
     ranking = atoms(_ranking(query, measures, order))
     # what filters and orders is what is shown: of a page of many rows others are settled for it alone
     sums = replace(sums, total=_settle(sums.total), rows=_settle(sums.rows, ranking))
-    places = _passing_rows(sums, query, measures)
+    passes = np.ones(len(sums.rows.records), dtype=bool)
+    for data_filter in query.data_filters:
+        figures = _values(measures[data_filter.name], sums.rows)
+        passes &= COMPARE[data_filter.match](figures, data_filter.value) & ~np.isnan(figures)
+    places = np.flatnonzero(passes)
     if len(query.split_by) > 1 and len(places) > MAX_SPLIT_ROWS:
         raise BadRequest(f"This split gives {len(places):,} rows, more than {MAX_SPLIT_ROWS:,}")
     by = [] if _is_order_of_names(order, query, slicer) else order
@@ -64,7 +68,11 @@ def compose(sums: Sums, query: Query, slicer: StoredSlicer, measures: Measures) 
     widest = _widest(fields, ranges, values, rows).tolist() if sampled else ()
     unread = tuple(measure.name for measure in fields if measure.atoms & sums.unread)
     precision = Precision(sums.records_read, sums.records_in_range, unread, not_finite=dict(sums.not_finite))
-    keys = {name: _texts_at(column, page) for name, column in sums.keys.items()}
+    keys = {}
+    for name, column in sums.keys.items():
+        codes = pc.take(column, page, boundscheck=False)
+        # as codes, unless the page has less texts than the dictionary
+        keys[name] = codes if len(column.dictionary) <= len(page) else codes.dictionary_decode()
     return Audience(
         keys=keys,
         values=_frame(values, len(page)),
@@ -74,7 +82,10 @@ def compose(sums: Sums, query: Query, slicer: StoredSlicer, measures: Measures) 
         confidence_range=pd.Series([f"{side:.2f}" for side in widest], dtype="str") if sampled else None,
         total=_total(sums, fields, totals, len(places), sampled, bool(query.precision)),
         precision=precision if query.precision else None,
-        **(_bounds(ranges, len(page)) if query.precision else {}),
+        **{
+            side: _frame({name: getattr(bounds, side) for name, bounds in ranges.items()}, len(page))
+            for side in (SIDES if query.precision else ())
+        },
     )
 
 
@@ -117,14 +128,6 @@ def _currencies(
         if measure.currencies
     }
     return pd.DataFrame(texts, pd.RangeIndex(len(aggregate.records)), dtype="str") if texts else None
-
-
-def _passing_rows(sums: Sums, query: Query, measures: Measures) -> Places:
-    passes = np.ones(len(sums.rows.records), dtype=bool)
-    for data_filter in query.data_filters:
-        values = _values(measures[data_filter.name], sums.rows)
-        passes &= COMPARE[data_filter.match](values, data_filter.value) & ~np.isnan(values)
-    return np.flatnonzero(passes)
 
 
 def first_rows(keys: Sequence[Numbers], count: int, most: int | None) -> Places:
@@ -198,12 +201,6 @@ def _take(aggregate: Aggregate, page: Places, atoms: Collection[str]) -> Aggrega
     )
 
 
-def _texts_at(column: pa.DictionaryArray, page: Places) -> pa.Array:
-    """The texts of a page; as codes, unless it has less texts than the dictionary."""
-    codes = pc.take(column, page, boundscheck=False)
-    return codes if len(column.dictionary) <= len(page) else codes.dictionary_decode()
-
-
 def _block(columns: Iterable[Numbers], length: int) -> Numbers:
     rows = list(columns)
     return np.array(rows, dtype=np.float64).reshape(len(rows), length)
@@ -271,7 +268,6 @@ def _total(
 ) -> Total:
     ranges = _ranges(measures, totals, sums.total, sums) if sampled or precision else {}
     wide = _widest(measures, ranges, totals, sums.total) if sampled else None
-    returned_ranges = ranges if precision else {}
     currencies = _currencies(measures, totals, sums.total)
     return Total(
         values={name: number(values[0]) for name, values in totals.items()},
@@ -285,20 +281,13 @@ def _total(
             if not (measure.currencies and np.isnan(totals[measure.name][0]))
         },
         currencies={} if currencies is None else {str(n): t for n, t in currencies.iloc[0].items() if t},
-        low={name: number(range_.low[0]) for name, range_ in returned_ranges.items()},
-        high={name: number(range_.high[0]) for name, range_ in returned_ranges.items()},
-        n_eff={name: number(range_.n_eff[0]) for name, range_ in returned_ranges.items()},
+        **{
+            side: {name: number(getattr(bounds, side)[0]) for name, bounds in ranges.items()}
+            for side in (SIDES if precision else ())
+        },
     )
 
 
 def number(value: float) -> float | None:
     """A float, or None for what is not a finite number."""
     return float(value) if np.isfinite(value) else None
-
-
-def _bounds(ranges: Mapping[str, Ranges], length: int) -> dict[str, pd.DataFrame]:
-    sides = ("low", "high", "n_eff")
-    return {
-        side: _frame({name: getattr(bounds, side) for name, bounds in ranges.items()}, length)
-        for side in sides
-    }

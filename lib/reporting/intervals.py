@@ -113,7 +113,16 @@ def _side(expression: Expression, aggregate: Aggregate, sample: Sample | None) -
             slope * (aggregate.estimate[atom] - aggregate.certain[atom]) for atom, slope in slopes.items()
         )
         more = _sum(slope * sample.contribution[atom] for atom, slope in slopes.items())
-        low, high = _poisson(light, _covariance(slopes, slopes, aggregate, sample), more)
+        variance = _covariance(slopes, slopes, aggregate, sample)
+        # Mid-p: between the gamma quantiles with and without the record that may be missing. Of nothing at
+        # all, as many are missing as are in 5 of 100 samples.
+        sums = ((light, variance), (light + more, variance + more**2))
+        without, one_more = (
+            [_gamma(tail, _divide(of**2, var), _divide(var, of)) for tail in (TAIL, 1 - TAIL)]
+            for of, var in sums
+        )
+        low = np.cbrt(without[0] ** 2 * one_more[0])
+        high = np.where(light > 0, (without[1] + one_more[1]) / 2, -np.log(2 * TAIL) * more)
         return _Side(
             value, value - light + np.minimum(low, light), value - light + np.maximum(high, light), slopes
         )
@@ -227,18 +236,6 @@ def _sum(parts: Iterable[Numbers]) -> Numbers:
     return np.asarray(sum(parts, np.float64(0.0)))
 
 
-def _poisson(light: Numbers, variance: Numbers, more: Numbers) -> tuple[Numbers, Numbers]:
-    """The interval of a weighted sum of Poisson counts: mid-p, between the gamma quantiles with and without
-    the record that may be missing. Of nothing at all, as many are missing as are in 5 of 100 samples.
-    """
-    sums = ((light, variance), (light + more, variance + more**2))
-    without, one_more = (
-        [_gamma(tail, _divide(of**2, var), _divide(var, of)) for tail in (TAIL, 1 - TAIL)] for of, var in sums
-    )
-    low = np.cbrt(without[0] ** 2 * one_more[0])
-    return low, np.where(light > 0, (without[1] + one_more[1]) / 2, -np.log(2 * TAIL) * more)
-
-
 def _users(atom: str, aggregate: Aggregate) -> Ranges:
     """Users counted on a share of all: k of U are binomial, and the range is of those U that k is usual for.
 
@@ -253,36 +250,29 @@ def _users(atom: str, aggregate: Aggregate) -> Ranges:
     root = np.sqrt(np.maximum(middle**2 - (2 * share * counts) ** 2, 0))
     low, high = (middle - root) / (2 * share**2), (middle + root) / (2 * share**2)
     few = counts < MANY
-    low[few], high[few] = _invert(counts[few], share)
+    low[few], high[few] = (
+        np.mean([bdtrin(np.maximum(at, 0), tail, share) for at in (counts[few] - 1, counts[few])], axis=0)
+        for tail in (1 - TAIL, TAIL)
+    )
+    low[counts == 0], high[counts == 0] = 0.0, np.log(2 * TAIL) / np.log1p(-share)
     finite = np.sqrt(np.maximum(0, 1 - estimate / aggregate.users[atom]))
     low = np.maximum(estimate - (estimate - low) * finite, counts)
     high = estimate + (high - estimate) * finite
     return Ranges(np.minimum(low, estimate), np.maximum(high, estimate), counts)
 
 
-def _invert(counts: Numbers, share: float) -> tuple[Numbers, Numbers]:
-    """Of which numbers of users a share has so many, by the binomial distribution; few users alone."""
-    low, high = (
-        np.mean([bdtrin(np.maximum(at, 0), tail, share) for at in (counts - 1, counts)], axis=0)
-        for tail in (1 - TAIL, TAIL)
-    )
-    none = np.log(2 * TAIL) / np.log1p(-share)
-    return np.where(counts == 0, 0.0, low), np.where(counts == 0, none, high)
-
-
 def _gamma(probability: float, shape: Numbers, scale: Numbers) -> Numbers:
-    """The quantile of a gamma distribution; 0 where its shape is."""
+    """The quantile of a gamma distribution; 0 where its shape is.
+
+    By that of χ², of few degrees of freedom from a table, of many by Wilson and Hilferty (1931). Both to 5
+    digits: the exact one would take longer than all sums of an answer.
+    """
     freedom = np.maximum(2 * shape, 1e-9)
-    return np.where(shape > 0, scale * _chi2(probability, freedom) / 2, 0.0)
-
-
-def _chi2(probability: float, freedom: Numbers) -> Numbers:
-    """The χ² quantile, of few degrees of freedom from a table; by Wilson and Hilferty (1931) where there are
-    many. Both to 5 digits: the exact one would take longer than all sums of an answer."""
     z = NORMAL if probability > 0.5 else -NORMAL
     spread = 2 / (9 * freedom)
     few = np.exp(np.interp(np.log(freedom), *_chi2_table(probability)))
-    return np.where(freedom < 2 * MANY, few, freedom * (1 - spread + z * np.sqrt(spread)) ** 3)
+    chi2 = np.where(freedom < 2 * MANY, few, freedom * (1 - spread + z * np.sqrt(spread)) ** 3)
+    return np.where(shape > 0, scale * chi2 / 2, 0.0)
 
 
 @cache

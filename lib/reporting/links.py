@@ -144,16 +144,13 @@ def filter_params(filters: Iterable[Filter]) -> dict[str, str]:
     params: dict[str, str] = {}
     for filter_ in filters:
         flags = "i" * filter_.case_insensitive + "d" * filter_.search_mappings
-        count = 1
-        while (name := _filter_name(filter_, count, flags)) in params:
+        code, end = rule(filter_.match).code, f"{'-' if flags else ''}{flags}.{filter_.name}"
+        name, count = f"{code}{end}", 1
+        while name in params:
             count += 1
+            name = f"{code}{count}{end}"
         params[name] = join_texts(filter_.value)
     return params
-
-
-def _filter_name(filter_: Filter, count: int, flags: str) -> str:
-    number = str(count) if count > 1 else ""
-    return f"{rule(filter_.match).code}{number}{'-' if flags else ''}{flags}.{filter_.name}"
 
 
 class FieldNames:
@@ -190,20 +187,34 @@ class _LinkReader:
         """The query, about this project's slicer. To be called once."""
         data = [field.name for field in self._slicer.data_fields]
         sources = [source.name for source in self._slicer.audience_sources]
-        start, end = self._dates()
+        default = dates.default_days(self._slicer, self._today)
+        start, end = self._params.get("start") or default[0], self._params.get("end") or default[1]
+        if (start, end) != default:
+            try:
+                named_days.resolve(start, end, self._today, self._slicer)
+            except BadRequest as error:
+                self.left_out.append(f"Left out the dates: {error.reason[0].lower()}{error.reason[1:]}.")
+                start, end = default
         split = self._known_names("split", self._keys, "the split by")
         if len(split) > MOST_SPLITS:
             rest = ", ".join(split[MOST_SPLITS:])
             self.left_out.append(f"Left out the split by {rest}: three key fields at most.")
         split = split[:MOST_SPLITS]
         filters = self._filters()
+        order_text = self._params.get("order")
+        items = split_texts(order_text) if order_text else ()
+        falls = {item.removeprefix("-"): item.startswith("-") for item in items}
+        order_names = self._choose(falls, [*split, *data], "the order by")
+        falls = {self._names.of(name): is_falling for name, is_falling in falls.items()} | falls
         return AudienceQuery(
             project_name=project,
             slicer_name=self._name,
             start_date=start,
             end_date=end,
             split_by=split,
-            order_by=self._orders([*split, *data]),
+            order_by=tuple(
+                Order(name=name, direction="desc" if falls[name] else "asc") for name in order_names
+            ),
             filters=filters.pop(None, ()),
             any_of=tuple(group for group in filters.values() if group),
             timezone=self._timezone(),
@@ -213,18 +224,6 @@ class _LinkReader:
             audience_key=next(iter(self._known_names("source", sources, "the source")), None),
             audience_rows_limit=self._number("rows", ROWS_LIMITS) or API_ROWS_LIMIT,
         )
-
-    def _dates(self) -> tuple[str, str]:
-        default_start, default_end = dates.default_days(self._slicer, self._today)
-        start, end = self._params.get("start") or default_start, self._params.get("end") or default_end
-        if (start, end) == (default_start, default_end):
-            return start, end
-        try:
-            named_days.resolve(start, end, self._today, self._slicer)
-        except BadRequest as error:
-            self.left_out.append(f"Left out the dates: {error.reason[0].lower()}{error.reason[1:]}.")
-            return default_start, default_end
-        return start, end
 
     def _filters(self) -> dict[str | None, tuple[Filter, ...]]:
         """The filters by their group, those that all hold by None; a group with an unknown field is empty.
@@ -261,15 +260,6 @@ class _LinkReader:
             self.left_out.append("Left out the time zone: this slicer has daily data in a zone of its own.")
             return None
         return zone
-
-    def _orders(self, choices: Iterable[str]) -> tuple[Order, ...]:
-        text = self._params.get("order")
-        is_falling = (
-            {item.removeprefix("-"): item.startswith("-") for item in split_texts(text)} if text else {}
-        )
-        names = self._choose(is_falling, choices, "the order by")
-        is_falling = {self._names.of(name): falls for name, falls in is_falling.items()} | is_falling
-        return tuple(Order(name=name, direction="desc" if is_falling[name] else "asc") for name in names)
 
     def _known_names(self, param: str, choices: Iterable[str], what: str) -> tuple[str, ...]:
         """The names in a parameter that the slicer has, without repeats."""

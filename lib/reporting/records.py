@@ -65,21 +65,19 @@ class RecordsPlan:
 
     def file(self, records: RecordTable) -> FileTable:
         """The records as the table of a file."""
-        slicer = self._slicer.info()
-        titles = {
-            column.name: time_title(column.description, self.query, slicer)
-            for column in records.columns
-            if column.name in TIME_KEY_FIELDS
-        }
-        columns = tuple(
-            _file_column(
-                replace(column, description=titles.get(column.name, column.description)),
-                records.frame[column.name],
-            )
-            for column in records.columns
-        )
+        slicer, columns = self._slicer.info(), []
+        for column in records.columns:
+            title, cells = column.description, records.frame[column.name]
+            if column.name in TIME_KEY_FIELDS:
+                title = time_title(title, self.query, slicer)
+            if column.kind == "number":
+                kind: Kind = "float" if column.decimals else "int"
+                columns.append(FileColumn(column.name, title, cells, kind, column.decimals))
+            else:
+                texts = cells.map(BETWEEN.join).astype("str") if column.kind == "texts" else cells
+                columns.append(FileColumn(column.name, title, texts, "text", role="key"))
         escapes, full = bool(self.query.escape_formulas), bool(self.query.full_digits)
-        return FileTable(columns, escape_formulas=escapes, full_digits=full)
+        return FileTable(tuple(columns), escape_formulas=escapes, full_digits=full)
 
     def _names(self, names: Iterable[str]) -> Iterator[str]:
         """The names of columns; those of a formula's data fields in its place."""
@@ -124,11 +122,3 @@ def _key(field: KeyField) -> RecordColumn:
 
 def _describe(value: str | list[str], codes: Mapping[str, str]) -> str | list[str]:
     return codes.get(value, value) if isinstance(value, str) else [codes.get(text, text) for text in value]
-
-
-def _file_column(column: RecordColumn, cells: pd.Series) -> FileColumn:
-    if column.kind == "number":
-        kind: Kind = "float" if column.decimals else "int"
-        return FileColumn(column.name, column.description, cells, kind, column.decimals)
-    texts = cells.map(BETWEEN.join).astype("str") if column.kind == "texts" else cells
-    return FileColumn(column.name, column.description, texts, "text", role="key")

@@ -149,7 +149,11 @@ class ReportingService:
         measures = all_measures(query.own_fields, slicer.measures)
         visible = self._visible(request, deadline)
         records = _records_of(slicer, (query.start_date, query.end_date))
-        limit = None if visible is not None else _rows_limit(query, slicer, records)
+        # Answers with one precision are exact together, or samples of one rate.
+        most = max(records, *(_records_of(slicer, days) for days in query.same_precision_as), 0)
+        is_quick = reading_milliseconds(most) <= (query.exact_within or -1)
+        is_whole = visible is not None or is_quick or most <= query.audience_rows_limit
+        limit = None if is_whole else math.ceil(query.audience_rows_limit * records / most)
 
         def compute() -> tuple[Audience, bool]:
             question = replace(self._engine_query(query, measures), rows_limit=limit)
@@ -279,18 +283,6 @@ def _records_of(slicer: StoredSlicer, days: tuple[str, str]) -> int:
     """How many records the slicer has on these days (first, last) of its own zone."""
     first, last = map(date.fromisoformat, days)
     return sum(rows for day, rows in slicer.rows.items() if first <= day <= last)
-
-
-def _rows_limit(query: AudienceQuery, slicer: StoredSlicer, records: int) -> int | None:
-    """How many of the query's records to read; None for all.
-
-    Answers with one precision are exact together, or samples of one rate.
-    """
-    most = max(records, *(_records_of(slicer, days) for days in query.same_precision_as), 0)
-    is_quick = reading_milliseconds(most) <= (query.exact_within or -1)
-    if is_quick or most <= query.audience_rows_limit:
-        return None
-    return math.ceil(query.audience_rows_limit * records / most)
 
 
 def reading_milliseconds(records: int) -> int:

@@ -33,9 +33,8 @@ CURRENCY = "currency", "withheld"
 COMMA = ord(",")
 ESCAPED = np.isin(np.arange(256), [*range(32), *b'"\\'])  # bytes that JSON writes otherwise (RFC 8259, 7)
 Numbers = npt.NDArray[np.float64] | npt.NDArray[np.int64]
-Cells = tuple[
-    bytes, Any
-]  # what stands before each of a column's cells, and the column: numbers, texts or None
+# what stands before each of a column's cells, and the column: numbers, texts or None
+Cells = tuple[bytes, Any]
 EXAMPLE = {
     "status": "success",
     "total": {
@@ -124,9 +123,10 @@ def encode(audience: Audience) -> Iterator[bytes | memoryview]:
         rows = chain.from_iterable(zip(*contents, strict=True)) if columns else [count * last]
         yield b"".join([*rows, last])[skip:]
     else:
-        columns = [
-            (opens, _json_codes(c) if isinstance(c, pa.DictionaryArray) else c) for opens, c in columns
-        ]
+        for index, (opens, c) in enumerate(columns):
+            if isinstance(c, pa.DictionaryArray):  # each text of its dictionary is written once
+                codes = pa.DictionaryArray.from_arrays(c.indices, texts(c.dictionary), safe=False)
+                columns[index] = (opens, codes)
         chunk = 1 + CHUNK_CELLS // len(columns)
         for at in range(0, count, chunk):
             pieces = [*chain.from_iterable(_pieces(opens, c[at : at + chunk]) for opens, c in columns)]
@@ -312,7 +312,12 @@ def _pieces(before: bytes, column: Any) -> Iterator[bytes | pa.Array]:
         yield numbers(before, column)
         return
     yield before
-    yield column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else texts(_texts(column))
+    if isinstance(column, pa.DictionaryArray):
+        yield column.dictionary_decode()
+        return
+    if isinstance(column, pd.Series):  # not copied where Arrow holds it already
+        column = pa.array(column, from_pandas=True)
+    yield texts(column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column)
 
 
 def whole(values: npt.NDArray[np.float64]) -> Numbers:
@@ -334,28 +339,17 @@ def numbers(before: bytes, values: npt.NDArray[np.float64]) -> pa.Array:
     return pa.Array.from_buffers(pa.binary(), len(values), buffers)  # without copying the content
 
 
-def _json_codes(column: pa.DictionaryArray) -> pa.DictionaryArray:
-    """The column with JSON as dictionary: each text is written once."""
-    return pa.DictionaryArray.from_arrays(column.indices, texts(column.dictionary), safe=False)
-
-
 def texts(values: pa.Array) -> pa.Array:
     """Each text as JSON."""
-    if _is_plain(values):
-        return pc.binary_join_element_wise(b'"', values.cast(pa.binary()), b'"', b"")
+    large = values.cast(pa.large_string())
+    _, offsets, content = large.buffers()
+    if not large.null_count and content is not None:
+        first, last = np.frombuffer(offsets, np.int64)[[large.offset, large.offset + len(large)]]
+        if not ESCAPED[np.frombuffer(content, np.uint8)[first:last]].any():
+            return pc.binary_join_element_wise(b'"', values.cast(pa.binary()), b'"', b"")
     column = values.dictionary_encode(null_encoding="encode")
     pieces = pa.array([orjson.dumps(text) for text in column.dictionary.to_pylist()], pa.binary())
     return pc.take(pieces, column.indices, boundscheck=False)
-
-
-def _is_plain(values: pa.Array) -> bool:
-    """Whether texts are their own JSON between quotes: none is missing, or has what needs an escape."""
-    values = values.cast(pa.large_string())
-    _, offsets, content = values.buffers()
-    if values.null_count or content is None:
-        return False
-    edges = np.frombuffer(offsets, np.int64)[[values.offset, values.offset + len(values)]]
-    return not ESCAPED[np.frombuffer(content, np.uint8)[edges[0] : edges[1]]].any()
 
 
 def _cells(audience: Audience) -> Iterator[Cells]:
@@ -390,11 +384,3 @@ def _list(opens: bytes, columns: pd.DataFrame | Mapping[str, pa.Array]) -> Itera
     for index, (_, texts) in enumerate(columns.items()):
         yield b"," if index else b"", texts
     yield b"]", None
-
-
-def _texts(texts: pd.Series | pa.Array) -> pa.Array:
-    """A column of texts, some of them missing maybe, without copying those that Arrow holds already."""
-    if isinstance(texts, pa.Array):
-        return texts
-    column = pa.array(texts, from_pandas=True)
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column

@@ -58,7 +58,17 @@ def decode(body: bytes, split_by: Sequence[str], least_bytes: int = LEAST_BYTES)
     if not split_by or len(body) < least_bytes:
         return None
     try:
-        table = _read(body, len(split_by) > 1 or NAME_IN_LIST.search(body, 0, HEAD) is not None)
+        # A table of one row, with explicit text types, as Arrow could infer times.
+        has_lists = len(split_by) > 1 or NAME_IN_LIST.search(body, 0, HEAD) is not None
+        cell = pa.struct([("name", TEXT)])
+        row = pa.struct([("name", pa.list_(TEXT) if has_lists else TEXT), ("data", pa.list_(cell))])
+        total = pa.struct([("data", pa.list_(cell)), ("dates", pa.list_(TEXT))])
+        schema = pa.schema([("status", TEXT), ("total", total), ("rows", pa.list_(row))])
+        table = arrow_json.read_json(
+            pa.BufferReader(body),
+            read_options=arrow_json.ReadOptions(block_size=len(body) + 1),
+            parse_options=arrow_json.ParseOptions(explicit_schema=schema),
+        )
         if table["status"][0].as_py() != "success" or "precision" in table.column_names:
             return None
         return _audience(table, list(split_by))
@@ -68,20 +78,6 @@ def decode(body: bytes, split_by: Sequence[str], least_bytes: int = LEAST_BYTES)
 
 class _Unlike(Exception):
     """The rows have different fields."""
-
-
-def _read(body: bytes, has_lists: bool) -> pa.Table:
-    """The answer as a table of one row, with explicit text types, as Arrow could infer times."""
-    name = pa.list_(TEXT) if has_lists else TEXT
-    cell = pa.struct([("name", TEXT)])
-    row = pa.struct([("name", name), ("data", pa.list_(cell))])
-    total = pa.struct([("data", pa.list_(cell)), ("dates", pa.list_(TEXT))])
-    schema = pa.schema([("status", TEXT), ("total", total), ("rows", pa.list_(row))])
-    return arrow_json.read_json(
-        pa.BufferReader(body),
-        read_options=arrow_json.ReadOptions(block_size=len(body) + 1),
-        parse_options=arrow_json.ParseOptions(explicit_schema=schema),
-    )
 
 
 def _audience(table: pa.Table, split: list[str]) -> Audience:
@@ -100,13 +96,27 @@ def _audience(table: pa.Table, split: list[str]) -> Audience:
         raise _Unlike
     values = _numbers(cells, "value", fields)
     percents = _numbers(cells, "percent", fields)
-    has_percent = percents.notna().any()
+    texts = rows.field("name")
+    if pa.types.is_list(texts.type):
+        has_missing, texts = texts.null_count, texts.flatten()
+        if len(texts) != count * len(split) or has_missing:
+            raise _Unlike
+    keys = {
+        name: texts.take(pa.array(np.arange(at, len(texts), len(split)))).to_pandas().astype("str").fillna("")
+        for at, name in enumerate(split)
+    }
+    confidence = None
+    if "confidence_range" in {field.name for field in rows.type}:
+        ranges = rows.field("confidence_range")
+        _floats(ranges)  # each is a number
+        if ranges.null_count < count:
+            confidence = pd.Series(ranges.cast(TEXT).to_pandas(), dtype="str")
     return Audience(
-        keys=_names(rows.field("name"), split),
+        keys=pd.DataFrame(keys),
         values=values,
-        percents=percents.loc[:, has_percent],
+        percents=percents.loc[:, percents.notna().any()],
         total=total,
-        confidence_range=_confidence(rows),
+        confidence_range=confidence,
     )
 
 
@@ -125,28 +135,6 @@ def _floats(values: pa.Array) -> npt.NDArray[np.float64]:
         values = pc.if_else(pc.equal(values, ""), pa.scalar(None, TEXT), values)
     numbers: npt.NDArray[np.float64] = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
     return numbers
-
-
-def _names(values: pa.Array, split: list[str]) -> pd.DataFrame:
-    texts = values
-    if pa.types.is_list(values.type):
-        texts = values.flatten()
-        if len(texts) != len(values) * len(split) or values.null_count:
-            raise _Unlike
-    width = len(split)
-    columns = {
-        name: texts.take(pa.array(np.arange(index, len(texts), width))).to_pandas().astype("str").fillna("")
-        for index, name in enumerate(split)
-    }
-    return pd.DataFrame(columns)
-
-
-def _confidence(rows: pa.StructArray) -> pd.Series | None:
-    if "confidence_range" not in {field.name for field in rows.type}:
-        return None
-    ranges = rows.field("confidence_range")
-    _floats(ranges)
-    return None if ranges.null_count == len(ranges) else pd.Series(ranges.cast(TEXT).to_pandas(), dtype="str")
 
 
 def slicer(answer: httpx.Response) -> Slicer:

@@ -37,23 +37,17 @@ def preview_cells(table: FileTable, export_format: ExportFormat) -> pd.DataFrame
     They come out of the functions that write the file: what quotes or a workbook's cells hold, and numbers
     with the digits that the format writes (a workbook: that it shows).
     """
-    pieces = [
-        pd.DataFrame(
-            {str(at): _texts(c, piece, export_format) for at, c in enumerate(piece.columns)}, dtype="str"
-        )
-        for piece in table.pieces(ROWS)
-    ]
-    return pd.concat(pieces, ignore_index=True)
-
-
-def _texts(column: FileColumn, table: FileTable, export_format: ExportFormat) -> list[str]:
-    dialect = FORMATS[export_format].dialect
-    if dialect is not None:
-        texts = cell_texts(column, dialect, table)
-    else:
-        texts = display(column.numbers(), column.decimals) if column.is_number() else column.texts()
-    values: list[str] = texts.to_pylist()
-    return values
+    dialect, frames = FORMATS[export_format].dialect, []
+    for piece in table.pieces(ROWS):
+        cells = {}
+        for at, column in enumerate(piece.columns):
+            if dialect is not None:
+                texts = cell_texts(column, dialect, piece)
+            else:
+                texts = display(column.numbers(), column.decimals) if column.is_number() else column.texts()
+            cells[str(at)] = texts.to_pylist()
+        frames.append(pd.DataFrame(cells, dtype="str"))
+    return pd.concat(frames, ignore_index=True)
 
 
 def media_type(export_format: ExportFormat) -> str:
@@ -79,7 +73,7 @@ def make_file(table: FileTable, export_format: ExportFormat, deadline: Deadline 
     """The complete file, positioned at its start: in memory if small, else a temporary file.
 
     A reader, however slow, keeps neither the table nor a thread, and its time is not the query's. Raises
-    DeadlineExceeded, and BadRequest for what a spreadsheet can't hold (`sheets.fill`).
+    DeadlineExceeded, and BadRequest for what a spreadsheet can't hold (`sheets.write`).
     """
     deadline = deadline or Deadline()
     file: IO[bytes] = tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY)  # noqa: SIM115

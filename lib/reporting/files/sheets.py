@@ -76,8 +76,8 @@ class SheetCells(NamedTuple):
     texts: pa.StringArray
 
 
-def fill(book: Book, table: FileTable, deadline: Deadline) -> None:
-    """Write a table into a book, on as many sheets as needed.
+def write(book: Book, table: FileTable, deadline: Deadline) -> None:
+    """Write a table into a book, on as many sheets as needed, and the book into its file.
 
     BadRequest for too many columns or a text that no cell holds.
     """
@@ -98,11 +98,6 @@ def fill(book: Book, table: FileTable, deadline: Deadline) -> None:
             book.add_sheet(f"Report {sheets}", titles, widths)
         book.append(piece)
         row_count += piece.rows
-
-
-def write(book: Book, table: FileTable, deadline: Deadline) -> None:
-    """Write a table into a book, and the book into its file. BadRequest as `fill`."""
-    fill(book, table, deadline)
     book.close()
 
 
@@ -284,9 +279,7 @@ class _Texts(SharedStringTable):  # type: ignore[misc]
         is_wide = bool(content[2])
         first = 4 if text[:1] > "\uffff" else 1 + is_wide
         self._save_atom(content[: 3 + first])
-        self._save_split(content[3 + first :], is_wide)
-
-    def _save_split(self, rest: bytes, is_wide: bool) -> None:
+        rest = content[3 + first :]
         while len(rest) > (room := _MAX_RECORD - len(self._current_piece)):
             cut = room - room % 2 if is_wide else room
             if is_wide and cut and 0xD8 <= rest[cut - 1] < 0xDC:

@@ -130,20 +130,17 @@ class FileTable:
         for start in range(0, self.rows, size):
             yield self._piece(column.part(start, start + size) for column in self.columns)
         if self.total is not None:
-            yield self._total_row(iter(self.total))
-
-    def _total_row(self, totals: Iterator[float | None]) -> "FileTable":
-        first = next(iter(self._of("key")), None)
-        return self._piece(self._total_cell(column, column is first, totals) for column in self.columns)
+            first, figures, cells = next(iter(self._of("key")), None), iter(self.total), []
+            for column in self.columns:
+                kind: Kind = "text" if column is first else column.kind
+                values = np.array([self.label if column is first else ""], dtype=object)
+                if column.role == "data":
+                    values = np.array([next(figures)], dtype=np.float64)
+                cells.append(dataclasses.replace(column, values=values, kind=kind))
+            yield self._piece(cells)
 
     def _piece(self, columns: Iterable[FileColumn]) -> "FileTable":
         return dataclasses.replace(self, columns=tuple(columns), total=None)
-
-    def _total_cell(self, column: FileColumn, is_first: bool, totals: Iterator[float | None]) -> FileColumn:
-        if column.role == "data":
-            return dataclasses.replace(column, values=np.array([next(totals)], dtype=np.float64))
-        values = np.array([self.label if is_first else ""], dtype=object)
-        return dataclasses.replace(column, values=values, kind="text" if is_first else column.kind)
 
     def _of(self, role: Role) -> list[FileColumn]:
         return [column for column in self.columns if column.role == role]

@@ -121,7 +121,13 @@ def earlier_differences(
             Pair(about.weight * daily.over(before), daily.over(now), *sums)
             for (before, now), sums in zip(pairs, wholes, strict=True)
         ]
-        differences[name] = _placebos(quantity, earlier_pairs, name in segmented)
+        is_segmented = name in segmented
+        parts = [contributions(quantity, pair, is_segmented).whole for pair in earlier_pairs]
+        more = [
+            beyond(quantity, pair, part, is_segmented)
+            for pair, part in zip(earlier_pairs, parts, strict=True)
+        ]
+        differences[name] = Placebos(np.stack(parts, axis=1), np.stack(more, axis=1))
         persistence.append(_persistence(daily.series()))
     degrees = noise.freedom(len(pairs), _weights(pairs[0]), max(persistence), WEEK)
     return EarlierDifferences(
@@ -143,14 +149,6 @@ def _whole_differences(
         for by in shifts
     ]
     return np.nan_to_num(np.array(moves)), noise.freedom(len(moves), _weights(pairs[0]), persistence, days)
-
-
-def _placebos(quantity: Quantity, pairs: Sequence[Pair], is_segmented: bool) -> Placebos:
-    differences = [contributions(quantity, pair, is_segmented).whole for pair in pairs]
-    more = [
-        beyond(quantity, pair, whole, is_segmented) for pair, whole in zip(pairs, differences, strict=True)
-    ]
-    return Placebos(np.stack(differences, axis=1), np.stack(more, axis=1))
 
 
 def _daily(answer: Audience, codes: Sequence[str] | None, about: About, span: Days) -> _Daily:

@@ -177,7 +177,12 @@ def _moves(
     ]
     p = np.where(np.repeat(differ, [len(candidate.largest) for candidate in candidates]), p, 1.0)
     is_mover = np.split(discoveries(p, value_count), ends)
-    results = [_of_field(*each) for each in zip(candidates, is_mover, np.split(spread, ends), strict=True)]
+    results = []
+    for candidate, flags, noise in zip(candidates, is_mover, np.split(spread, ends), strict=True):
+        of_all = candidate.error.copy()
+        of_all[candidate.largest] = noise
+        indices = [index for index, moves in zip(candidate.largest, flags, strict=True) if moves]
+        results.append(candidate.moves(indices, of_all))
     return tuple(
         sorted(results, key=lambda moves: (not moves.is_overlapping, *moves.explanation.rank), reverse=True)
     )
@@ -186,15 +191,6 @@ def _moves(
 def _of_largest(candidates: Sequence[Candidate], name: str) -> Numbers:
     """An attribute of the values that are tested, of all key fields."""
     return np.concatenate([getattr(candidate, name)[candidate.largest] for candidate in candidates])
-
-
-def _of_field(candidate: Candidate, is_mover: Flags, spread: Numbers) -> Moves:
-    """The moves of a key field; `is_mover` and `spread` are of its largest values."""
-    of_all = candidate.error.copy()
-    of_all[candidate.largest] = spread
-    return candidate.moves(
-        [index for index, moves in zip(candidate.largest, is_mover, strict=True) if moves], of_all
-    )
 
 
 def p_values(

@@ -7,7 +7,7 @@ that are succinct by a limit on their length; here surprise counts per value of 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,6 @@ from lib.reporting.moved.quantity import (
     Contributions,
     Formula,
     Numbers,
-    Own,
     Pair,
     Quantity,
     Ratio,
@@ -28,7 +27,7 @@ from lib.reporting.moved.quantity import (
     values,
 )
 from lib.reporting.moved.sides import Sides
-from lib.slicers.formulas import Expression, Field
+from lib.slicers.formulas import Field
 
 ENOUGH = 0.67
 MOST_TESTS, MOST_MOVERS, LEAST_SHARE = 30, 5, 0.05
@@ -50,8 +49,13 @@ class Explanation:
 
 def surprise(quantity: Quantity, pair: Pair) -> Numbers:
     """Per value its part of the divergence; of what is put together from sums, of those of all of them."""
+    sums = [quantity.expression]
+    if isinstance(quantity, Ratio):
+        sums = [quantity.above, quantity.below]
+    elif isinstance(quantity, Formula):
+        sums = [Field(name) for name in sorted(quantity.expression.fields())]
     divergence = np.zeros(len(pair.now))
-    for part in map(Additive, _sums(quantity)):
+    for part in map(Additive, sums):
         before, now = _shares(values(part, pair.before)), _shares(values(part, pair.now))
         middle = (before + now) / 2
         divergence += 0.5 * (rel_entr(before, middle) + rel_entr(now, middle))
@@ -71,16 +75,6 @@ def explanation(
             break
     mean = float(surprising[subset].mean()) if subset else 0.0
     return Explanation(tuple(subset), power, mean)
-
-
-def _sums(quantity: Quantity) -> list[Expression]:
-    match quantity:
-        case Ratio():
-            return [quantity.above, quantity.below]
-        case Formula():
-            return [Field(name) for name in sorted(quantity.expression.fields())]
-        case Additive() | Own():
-            return [quantity.expression]
 
 
 def _shares(parts: Numbers) -> Numbers:
@@ -188,32 +182,24 @@ class Candidate:
         large = [
             at for at in range(len(before)) if self._is_large(at) or volume[at] >= LEAST_SHARE * volume.sum()
         ]
-        if not ratio or len(large) < FEWEST_ALIKE or self._has_moved_shares():
+        mix, weight = self.parts.mix, np.abs(before)
+        has_moved_shares = mix is not None and np.abs(mix).sum() > TOLERANCE * abs(
+            difference(self.of, self.pair)
+        )
+        if not ratio or len(large) < FEWEST_ALIKE or has_moved_shares:
             return None
+        if isinstance(self.of, Ratio):  # a relative change counts by the value's share
+            below = np.abs(values(Additive(self.of.below), self.pair.before))
+            weight = weight * (below / max(float(below.sum()), 1e-300))
         with np.errstate(all="ignore"):
             changes = (now[large] - before[large]) / np.abs(before[large])
-            noise = NOISE_DEVIATIONS * spread[large] / self._weight[large]
+            noise = NOISE_DEVIATIONS * spread[large] / weight[large]
         near = np.abs(changes - ratio) <= np.clip(
             np.nan_to_num(noise), LEAST_TOLERANCE, max(LEAST_TOLERANCE, TOLERANCE * abs(ratio))
         )
         if not bool(np.all(near & (changes * ratio > 0))):
             return None
         return float(changes.min()), float(changes.max())
-
-    @property
-    def _weight(self) -> Numbers:
-        """What a relative change of 1 of each value contributes: itself, or of a ratio its share of it."""
-        before: Numbers = np.abs(values(self.of, self.pair.before))
-        if not isinstance(self.of, Ratio):
-            return before
-        below = values(Additive(self.of.below), self.pair.before)
-        share: Numbers = np.abs(below) / max(float(np.abs(below).sum()), 1e-300)
-        return before * share
-
-    def _has_moved_shares(self) -> bool:
-        """Whether the mix of a ratio's values is a part of the difference worth naming."""
-        mix = self.parts.mix
-        return mix is not None and bool(np.abs(mix).sum() > TOLERANCE * abs(difference(self.of, self.pair)))
 
     def _is_large(self, index: int) -> bool:
         """Whether a value contributes a twentieth of all movement."""
@@ -244,8 +230,11 @@ def candidate(quantity: Quantity, sides: Sides, whole: Pair, is_overlapping: boo
     codes = sides.codes
     for which, side in (("before", sides.before), ("now", sides.now)):
         errors = side.errors_of(codes)
+        sums: pd.DataFrame = getattr(pair, which)
         for name in errors.columns[errors.ne(0).any()]:  # an exact answer has none
-            variance += (_shift(quantity, pair, which, errors[name], is_overlapping) - parts.whole) ** 2
+            column = sums[name].to_numpy() + errors[name].to_numpy()
+            new_pair = replace(pair, **{which: sums.assign(**{str(name): column})})
+            variance += (contributions(quantity, new_pair, is_overlapping).whole - parts.whole) ** 2
     return Candidate(quantity, sides, pair, parts, np.sqrt(variance), is_overlapping)
 
 
@@ -258,11 +247,3 @@ def _explain(candidate: Candidate, indices: Sequence[int]) -> Explanation:
     whole = difference(candidate.of, candidate.pair)
     surprising = surprise(candidate.of, candidate.pair)
     return explanation(candidate.parts.whole, surprising, indices, whole)
-
-
-def _shift(quantity: Quantity, pair: Pair, which: str, error: pd.Series, is_overlapping: bool) -> Numbers:
-    sums: pd.DataFrame = getattr(pair, which)
-    sums_now = sums.assign(**{str(error.name): sums[error.name].to_numpy() + error.to_numpy()})
-    sides = {"before": pair.before, "now": pair.now} | {which: sums_now}
-    new_pair = Pair(sides["before"], sides["now"], pair.whole_before, pair.whole_now)
-    return contributions(quantity, new_pair, is_overlapping).whole

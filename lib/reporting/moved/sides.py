@@ -143,26 +143,23 @@ def whole(answer: Audience, about: About, weight: float = 1.0) -> pd.DataFrame:
 
 
 def _side(answer: Audience, about: About, weight: float = 1.0) -> Side:
-    codes = answer.names.iloc[:, 0].astype(str)
-    sums = answer.values.reindex(columns=list(about.leaves)).set_axis(codes, axis=0).fillna(0.0)
+    codes, leaves = answer.names.iloc[:, 0].astype(str), list(about.leaves)
+    values = answer.values.reindex(columns=leaves)
+    # Standard errors are from the 95 % ranges; an exact answer has none.
+    if answer.low is None or answer.high is None:
+        errors = pd.DataFrame(np.nan if answer.is_sampled else 0.0, index=values.index, columns=leaves)
+    else:
+        widths = answer.high.reindex(columns=leaves) - answer.low.reindex(columns=leaves)
+        errors = (widths / WIDTH).where(values.notna(), 0.0)
     texts = answer.descriptions
     words = {} if texts is None else dict(zip(codes, texts.iloc[:, 0].astype(str), strict=True))
     return Side(
-        weight * sums,
-        weight * _errors(answer, about).set_axis(codes, axis=0),
+        weight * values.set_axis(codes, axis=0).fillna(0.0),
+        weight * errors.set_axis(codes, axis=0),
         words,
         answer.total.records_found <= len(answer),
         answer.is_sampled,
     )
-
-
-def _errors(answer: Audience, about: About) -> pd.DataFrame:
-    """From the 95 % ranges; of an exact answer, none."""
-    leaves = list(about.leaves)
-    if answer.low is None or answer.high is None:
-        return pd.DataFrame(np.nan if answer.is_sampled else 0.0, index=answer.values.index, columns=leaves)
-    widths = answer.high.reindex(columns=leaves) - answer.low.reindex(columns=leaves)
-    return (widths / WIDTH).where(answer.values.reindex(columns=leaves).notna(), 0.0)
 
 
 def _join(side: Side, more: Side, codes: Collection[str]) -> Side:
