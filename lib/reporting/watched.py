@@ -110,7 +110,17 @@ def watch(query: AudienceQuery, field: str, slicer: Slicer, ask: Ask, weeks: int
         weekdays = {day.weekday() for day in time_filters.days(query, (first, days[0]))}
         span = [first + number * ONE_DAY for number in range((days[0] - first).days)]
         span = [day for day in span if day.weekday() in weekdays]
-        figures = _daily(query, field, span, ask) if span else []
+        figures: list[Estimate] = []
+        if span:
+            question = total_query(query, field, (span[0], span[-1])).model_copy(update={"split_by": (DAY,)})
+            answer = ask(question)
+            by_day = dict(zip(answer.names[DAY].astype(str).str[:10], answer.rows_of(field), strict=True))
+            # A day with data and no row of the query has a sum of zero, and no ratio; one that filters leave
+            # out is unknown.
+            without_row = Estimate(0.0 if field in answer.percents else None)
+            with_data = {*map(str, time_filters.days(query, (span[0], span[-1])))} & {*answer.total.dates}
+            by_day = dict.fromkeys(with_data, without_row) | by_day
+            figures = [by_day.get(day.isoformat(), Estimate(None)) for day in span]
         return FigureHistory([*((day, day) for day in span), days], [*figures, now], len(weekdays))
     periods = earlier(days, slicer, weeks)
     figures = [
@@ -208,14 +218,3 @@ def total_query(query: AudienceQuery, field: str, days: Days) -> AudienceQuery:
         "limit": None, "offset": 0, "precision": 1, "audience_rows_limit": API_ROWS_LIMIT,
     }  # fmt: skip
     return query.model_copy(update=changes)
-
-
-def _daily(query: AudienceQuery, field: str, days: Sequence[date], ask: Ask) -> list[Estimate]:
-    """The figure of each of these days, by one question; unknown where filters leave the day out."""
-    answer = ask(total_query(query, field, (days[0], days[-1])).model_copy(update={"split_by": (DAY,)}))
-    figures = dict(zip(answer.names[DAY].astype(str).str[:10], answer.rows_of(field), strict=True))
-    # A day with data and no row of the query has a sum of zero, and no ratio.
-    without_row = Estimate(0.0 if field in answer.percents else None)
-    passing = time_filters.days(query, (days[0], days[-1]))
-    nothing = dict.fromkeys({*map(str, passing)} & {*answer.total.dates}, without_row)
-    return [(nothing | figures).get(day.isoformat(), Estimate(None)) for day in days]

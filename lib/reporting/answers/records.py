@@ -55,7 +55,12 @@ class RecordTable:
 
 def encode(records: RecordTable) -> bytes:
     """The records as the JSON of an answer."""
-    columns = [_cells(records.frame[column.name], column) for column in records.columns]
+    columns = []
+    for column in records.columns:
+        cells = records.frame[column.name].tolist()
+        if column.kind == "number":
+            cells = [None if np.isnan(cell) else int(cell) if cell.is_integer() else cell for cell in cells]
+        columns.append(cells)
     return orjson.dumps(
         {
             "status": "success",
@@ -84,9 +89,3 @@ def frame_of(columns: Iterable[RecordColumn], cells: Iterable[Iterable[Any]]) ->
         dtype = {"number": "float64", "text": "str", "texts": "object"}[column.kind]
         series[column.name] = pd.Series(list(values), dtype=dtype)
     return pd.DataFrame(series)
-
-
-def _cells(cells: pd.Series, column: RecordColumn) -> list[Any]:
-    if column.kind != "number":
-        return cells.tolist()
-    return [None if np.isnan(cell) else int(cell) if cell.is_integer() else cell for cell in cells.tolist()]

@@ -40,16 +40,14 @@ def _text(dialect: TextDialect, media_type: str, words: str, plain_words: str) -
     return Format(write, media_type, words, plain_words, dialect=dialect)
 
 
-def _xls(table: FileTable, file: IO[bytes], deadline: Deadline) -> None:
-    from lib.reporting.files import sheets
+def _workbook(limits: SheetLimits, media_type: str, words: str, plain_words: str = "") -> Format:
+    def write(table: FileTable, file: IO[bytes], deadline: Deadline) -> None:
+        from lib.reporting.files import sheets
 
-    sheets.write(sheets.XlsBook(file, table.columns), table, deadline)
+        book = sheets.XlsBook if limits is XLS else sheets.XlsxBook
+        sheets.write(book(file, table.columns), table, deadline)
 
-
-def _xlsx(table: FileTable, file: IO[bytes], deadline: Deadline) -> None:
-    from lib.reporting.files import sheets
-
-    sheets.write(sheets.XlsxBook(file, table.columns), table, deadline)
+    return Format(write, media_type, words, plain_words, limits)
 
 
 FORMATS: dict[ExportFormat, Format] = {
@@ -59,18 +57,16 @@ FORMATS: dict[ExportFormat, Format] = {
         "Comma-separated text, numbers as shown. Opens everywhere.",
         "Comma-separated text. Opens everywhere.",
     ),
-    "xlsx": Format(
-        _xlsx,
+    "xlsx": _workbook(
+        XLSX,
         "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         "Excel workbook: text stays text, numbers are numbers.",
-        limits=XLSX,
     ),
-    "xls": Format(
-        _xls,
+    "xls": _workbook(
+        XLS,
         "application/vnd.ms-excel",
         "Workbook for old versions of Excel, with further sheets from 65,536 rows on.",
         "Excel workbook.",
-        limits=XLS,
     ),
     "tsv": _text(TSV, TAB_SEPARATED, "Tab-separated text, numbers as shown.", "Tab-separated text."),
     "tsv2": _text(

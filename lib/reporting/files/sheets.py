@@ -14,7 +14,7 @@ file that it keeps flushed rows in.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import IO, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -242,8 +242,25 @@ class XlsBook:
     def append(self, piece: FileTable) -> None:
         """Write these rows below the last."""
         rows = self._sheet.last_used_row + 1 + np.arange(piece.rows)
-        fields = {"first": 0, "after": len(piece.columns), "height": _HEIGHT, "bits": _ROW_BITS}
-        parts = [(_records(_ROW, rows, fields), np.ones(len(rows), dtype=bool)), *self._cells(rows, piece)]
+        fields: dict[str, Any] = {
+            "first": 0,
+            "after": len(piece.columns),
+            "height": _HEIGHT,
+            "bits": _ROW_BITS,
+        }
+        # Records, and at which rows they are there: of rows, then of each column's numbers and texts.
+        parts = [(_records(_ROW, rows, fields), np.ones(len(rows), dtype=bool))]
+        for index, column in enumerate(piece.columns):
+            sheet_cells = cells(column)
+            if not np.isnan(sheet_cells.numbers).all():
+                style = self._number_styles[index]
+                fields = {"column": index, "style": style, "value": sheet_cells.numbers}
+                parts.append((_records(_NUMBER, rows, fields), ~np.isnan(sheet_cells.numbers)))
+            texts = sheet_cells.texts.to_pylist()
+            if any(texts):
+                indices = [self._book.add_str(text) if text else 0 for text in texts]
+                fields = {"column": index, "style": self._text_style, "value": indices}
+                parts.append((_records(_TEXT, rows, fields), np.array([text != "" for text in texts])))
         records = np.hstack([part.view(np.uint8).reshape(piece.rows, -1) for part, _ in parts])
         present = np.hstack(
             [np.repeat(is_present[:, None], part.itemsize, axis=1) for part, is_present in parts]
@@ -253,20 +270,6 @@ class XlsBook:
 
     def close(self) -> None:
         self._book.save(self._file)
-
-    def _cells(self, rows: Rows, piece: FileTable) -> Iterator[tuple[Records, npt.NDArray[np.bool_]]]:
-        """For each column its records of numbers and of texts, and at which rows they are there."""
-        for index, column in enumerate(piece.columns):
-            sheet_cells: SheetCells = cells(column)
-            if not np.isnan(sheet_cells.numbers).all():
-                style = self._number_styles[index]
-                fields = {"column": index, "style": style, "value": sheet_cells.numbers}
-                yield _records(_NUMBER, rows, fields), ~np.isnan(sheet_cells.numbers)
-            texts = sheet_cells.texts.to_pylist()
-            if any(texts):
-                indices = [self._book.add_str(text) if text else 0 for text in texts]
-                fields = {"column": index, "style": self._text_style, "value": indices}
-                yield _records(_TEXT, rows, fields), np.array([text != "" for text in texts])
 
 
 class _Texts(SharedStringTable):  # type: ignore[misc]

@@ -11,11 +11,10 @@ import shutil
 import tarfile
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -171,16 +170,29 @@ def restore(archive: Path, home: Path, *, replace: bool = False) -> RestoreResul
             f"{home} is a link or a disk of its own, which can't be replaced: name a folder in it"
         )
     private.folder(home.parent)
-    with no_desk(home), _staging(home) as folder:
+    with no_desk(home), ExitStack() as cleanup:
+        try:
+            folder = Path(tempfile.mkdtemp(prefix=f".{home.name}.restoring-", dir=home.parent))
+        except OSError as error:
+            raise Misconfigured(
+                f"{home.parent} can't be written to ({error.strerror}): the restored home is made there "
+                "first. Let TRANCHE_HOME name a folder in one that you may write to"
+            ) from error
+        cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
         contents = receive(archive, folder)
         fresh = private.folder(folder / HOME)
-        load = _database(contents, fresh, home, folder, replace=replace)
+        database, url = contents.database, Settings.load(home=fresh).database_url
+        _check_database(contents, url, fresh, home)
         os.sync()
-        load()
+        if isinstance(database, PostgresRows):
+            files = private.folder(folder / "rows")
+            for table in database.tables:
+                (folder / DATABASE / f"{table}.copy").rename(files / table)
+            postgres.load(url, database, files, replace=replace)
         # The name of a database in the restored file, which the settings of this restore may override.
         file, other_database = fresh / SETTINGS, None
         name = tomllib.loads(file.read_text("utf-8")).get("database_url") if file.exists() else None
-        if name is not None and make_url(name) != make_url(Settings.load(home=fresh).database_url):
+        if name is not None and make_url(name) != make_url(url):
             other_database = make_url(name).render_as_string(hide_password=True)
         return RestoreResult(contents, _swap(fresh, home), other_database)
 
@@ -197,28 +209,9 @@ def no_desk(home: Path) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def _staging(home: Path) -> Iterator[Path]:
-    """A folder beside the home, on its disk, gone afterwards."""
-    try:
-        folder = Path(tempfile.mkdtemp(prefix=f".{home.name}.restoring-", dir=home.parent))
-    except OSError as error:
-        raise Misconfigured(
-            f"{home.parent} can't be written to ({error.strerror}): the restored home is made there "
-            "first. Let TRANCHE_HOME name a folder in one that you may write to"
-        ) from error
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _database(
-    contents: Inventory, fresh: Path, home: Path, folder: Path, *, replace: bool
-) -> Callable[[], None]:
-    """See that the database can be restored where the settings will look for it; what fills PostgreSQL."""
-    settings = Settings.load(home=fresh)
-    url, database = make_url(settings.database_url), contents.database
+def _check_database(contents: Inventory, database_url: str, fresh: Path, home: Path) -> None:
+    """See that the database can be restored where the settings will look for it."""
+    url, database = make_url(database_url), contents.database
     is_file = url.get_backend_name() == "sqlite"
     if isinstance(database, PostgresRows):
         if is_file:
@@ -229,8 +222,7 @@ def _database(
         missing = [name for name in database.tables if table_member(name) not in contents.members]
         if missing:
             raise Damage(f"The archive has no rows of the table '{missing[0]}'")
-        return partial(_load_rows, settings.database_url, database, folder, replace=replace)
-    if database is not None:
+    elif database is not None:
         target = Path(url.database or "").absolute()
         if not is_file or target not in (fresh / database.file, home / database.file):
             raise Misconfigured(
@@ -240,14 +232,6 @@ def _database(
         if not (fresh / database.file).is_file():
             raise Damage(f"The archive has no database {database.file}")
         check_database(fresh / database.file, database.revision)
-    return lambda: None
-
-
-def _load_rows(url: str, rows: PostgresRows, folder: Path, *, replace: bool) -> None:
-    files = private.folder(folder / "rows")
-    for name in rows.tables:
-        (folder / DATABASE / f"{name}.copy").rename(files / name)
-    postgres.load(url, rows, files, replace=replace)
 
 
 def _swap(fresh: Path, home: Path) -> Path | None:

@@ -5,7 +5,6 @@ from contextlib import suppress
 from typing import Any
 
 from lib.deals.abilities import Abilities
-from lib.deals.client import Deals
 from lib.deals.compat import Dialect, Memory, has_lists
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.warnings import NEEDS
@@ -40,19 +39,27 @@ def steps(settings: Settings) -> Iterator[Step]:
     if not (yield from check_reachable(service, line, settings, settings.deals_service)):
         return
     try:
-        remote_deals = RemoteDeals(settings, line, connect.installation(settings).access.store.engine)
+        engine = connect.installation(settings).access.store.engine
+        remote_deals = RemoteDeals(settings, line, engine)
         client, dialect = remote_deals.client(Abilities()), remote_deals.dialect
         lists = has_lists(client)
         if lists:
             yield Step(NAME, "Lists", "ok", "The token is accepted; the service lists its packages.")
-            bodies = _entities(client)
+            bodies: Iterator[tuple[Entity, Body]] = (
+                (model, client.get(model, entity.id or 0).raw)
+                for model in LOOKED_INTO
+                for entity in client.list(model, limit=LOOKED_AT).results
+            )
         else:
             # That a deal is not there shows as well that the token is taken.
             with suppress(NotFound):
                 client.get(DemandDeal, ANY_ID)
             result = "The token is accepted; the service has no lists: Tranche remembers packages and deals."
             yield Step(NAME, "Lists", "note", result)
-            bodies = _cached_entities(settings, line.address)
+            memory = Memory(engine, line.address, "check")  # of what was created or opened through this desk
+            bodies = (
+                (model, entry.body) for model in LOOKED_INTO for entry in memory.latest(model)[-LOOKED_AT:]
+            )
         yield from _shapes(dialect, bodies)
     except TrancheError as error:
         yield service.failure("Deals", error)
@@ -77,21 +84,6 @@ def steps(settings: Settings) -> Iterator[Step]:
             yield Step(
                 NAME, "Seats", "note", "None in the settings: ids are typed in.", "Name them in seats."
             )
-
-
-def _entities(client: Deals) -> Iterator[tuple[Entity, Body]]:
-    """A few packages and deals, each as the service gives it."""
-    for model in LOOKED_INTO:
-        for entity in client.list(model, limit=LOOKED_AT).results:
-            yield model, client.get(model, entity.id or 0).raw
-
-
-def _cached_entities(settings: Settings, address: str) -> Iterator[tuple[Entity, Body]]:
-    """The deals and packages that were created or seen through this desk."""
-    memory = Memory(connect.installation(settings).access.store.engine, address, "check")
-    for model in LOOKED_INTO:
-        for entry in memory.latest(model)[-LOOKED_AT:]:
-            yield model, entry.body
 
 
 def _shapes(dialect: Dialect, entities: Iterator[tuple[Entity, Body]]) -> Iterator[Step]:

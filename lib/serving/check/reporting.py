@@ -9,7 +9,6 @@ from lib.serving import connect, remote
 from lib.serving.check.step import ServiceSetting, Step, Steps, check_reachable, timer
 from lib.settings import Settings
 from lib.slicers.models import EXTENSIONS, Slicer
-from lib.slicers.warehouse import Warehouse
 from lib.wire.errors import AccessError, Damaged, Misconfigured, TrancheError
 from lib.wire.text import count_of
 
@@ -22,7 +21,19 @@ VANISHED = "Mount or restore that folder (tranche restore), or import the files 
 def steps(settings: Settings) -> Iterator[Step]:
     """All steps, until one fails on which the others depend."""
     if not settings.remote.base_url:
-        yield from _stored_slicers(connect.installation(settings).warehouse)
+        warehouse = connect.installation(settings).warehouse
+        try:
+            warehouse.check()
+        except Misconfigured as error:
+            yield Step(NAME, str(warehouse.root), "failed", error.sentence, VANISHED)
+            return
+        slicers = warehouse.slicers()
+        yield Step(NAME, EMBEDDED, "ok", f"{count_of(len(slicers), 'slicer')} in {warehouse.root}.")
+        for pair in slicers:
+            try:
+                warehouse.definition(*pair)
+            except Damaged as error:
+                yield Step(NAME, "/".join(pair), "failed", error.sentence)
         return
     service = ServiceSetting(NAME, "base_url", REFUSAL)
     line = remote.reporting_line(settings)
@@ -34,22 +45,6 @@ def steps(settings: Settings) -> Iterator[Step]:
             first = first or description
         if first is not None:
             yield from _figures(service, client, *first)
-
-
-def _stored_slicers(warehouse: Warehouse) -> Iterator[Step]:
-    """How many there are, and each whose manifest is damaged."""
-    try:
-        warehouse.check()
-    except Misconfigured as error:
-        yield Step(NAME, str(warehouse.root), "failed", error.sentence, VANISHED)
-        return
-    slicers = warehouse.slicers()
-    yield Step(NAME, EMBEDDED, "ok", f"{count_of(len(slicers), 'slicer')} in {warehouse.root}.")
-    for pair in slicers:
-        try:
-            warehouse.definition(*pair)
-        except Damaged as error:
-            yield Step(NAME, "/".join(pair), "failed", error.sentence)
 
 
 def _slicer(service: ServiceSetting, client: Reporting, name: str) -> Steps[tuple[InfoQuery, Slicer] | None]:

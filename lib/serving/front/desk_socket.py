@@ -68,22 +68,18 @@ class DeskRoutes:
         self._app, self._has_company = app, has_company
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket" and scope["path"] != SOCKET:
+        kind, path = scope["type"], scope.get("path", "")
+        is_closed = path.startswith(PRIVATE) and not path.startswith(OPEN)
+        if kind == "websocket" and path != SOCKET:
             await refuse_socket(receive, send)
-        elif scope["type"] == "http" and (refusal := self._refusal(scope["method"], scope["path"])):
+        elif kind == "http" and scope["method"] not in METHODS:
+            headers = {"Allow": ", ".join(METHODS), **CLOSE}
+            refusal = PlainTextResponse("Uploads and forms are not accepted", 405, headers)
             await refusal(scope, receive, send)
+        elif kind == "http" and (is_closed or (path in COMPANY and not self._has_company)):
+            await PlainTextResponse("There is nothing here", 404, CLOSE)(scope, receive, send)
         else:
             await self._app(scope, receive, send)
-
-    def _refusal(self, method: str, path: str) -> PlainTextResponse | None:
-        """The response to a request that is not allowed; None if it is."""
-        if method not in METHODS:
-            headers = {"Allow": ", ".join(METHODS), **CLOSE}
-            return PlainTextResponse("Uploads and forms are not accepted", 405, headers)
-        is_closed = path.startswith(PRIVATE) and not path.startswith(OPEN)
-        if is_closed or (path in COMPANY and not self._has_company):
-            return PlainTextResponse("There is nothing here", 404, CLOSE)
-        return None
 
 
 class DeskSocket:

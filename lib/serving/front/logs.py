@@ -57,7 +57,11 @@ class OncePerMinute(logging.Filter):
         self._counts: dict[object, tuple[int, logging.LogRecord]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        kind = record.name, record.msg, _origin(record)
+        trace = record.exc_info[2] if record.exc_info else None
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        origin = None if trace is None else (trace.tb_frame.f_code.co_filename, trace.tb_lineno)
+        kind = record.name, record.msg, origin
         with self._lock:
             if not self._counts:
                 self._start_timer()
@@ -82,14 +86,6 @@ class OncePerMinute(logging.Filter):
             text = f"{record.getMessage().strip()} ({count:,} more in {self._seconds:g} seconds)"
             summary = logging.LogRecord(record.name, record.levelno, "", 0, text, (), None)
             logging.getLogger(record.name).callHandlers(summary)
-
-
-def _origin(record: logging.LogRecord) -> tuple[str, int] | None:
-    """The file and line that raised the exception of a record, if it has one."""
-    trace = record.exc_info[2] if record.exc_info else None
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return None if trace is None else (trace.tb_frame.f_code.co_filename, trace.tb_lineno)
 
 
 for name in OUTSIDE_A_RUN:

@@ -87,8 +87,17 @@ class SignInRoutes:
             answer = await _answer_or_away(path, self._change_cookie(Request(scope, receive)))
             await answer(scope, receive, send)
         elif path == HOST_CONFIG:
-            new = self._cookies.new_browser(_cookie(scope))
-            await self._app(scope, receive, self._setting(scope, new, send))
+            to_set = self._cookies.new_browser(_cookie(scope))
+
+            async def set_cookies(message: Message) -> None:
+                if to_set and message["type"] == "http.response.start":
+                    headers = MutableHeaders(scope=message)
+                    headers["Cache-Control"] = "no-store"
+                    for text in self._lines(scope, to_set):
+                        headers.append("set-cookie", text)
+                await send(message)
+
+            await self._app(scope, receive, set_cookies)
         elif path.startswith(MEDIA):
             refusal = await _answer_or_away(path, self._media_refusal(scope))
             await (refusal or self._app)(scope, receive, send)
@@ -139,17 +148,6 @@ class SignInRoutes:
         for text in headers.getlist("set-cookie"):
             answer.headers.append("set-cookie", text)
         return answer
-
-    def _setting(self, scope: Scope, to_set: ToSet, send: Send) -> Send:
-        async def setting(message: Message) -> None:
-            if to_set and message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers["Cache-Control"] = "no-store"
-                for text in self._lines(scope, to_set):
-                    headers.append("set-cookie", text)
-            await send(message)
-
-        return setting
 
     def _lines(self, scope: Scope, to_set: ToSet) -> list[str]:
         attributes = "Path=/; HttpOnly; SameSite=Strict"

@@ -138,7 +138,14 @@ class RunQueue:
         while waiting := [socket for socket, turn in self._waiting.items() if not turn.done()]:
             now = loop.time()
             waits = {socket: self._wait(socket, now) for socket in waiting}
-            if wait := max(min(waits.values()), self._shared_wait(now)):
+            # Until any visitor may have a run, as far as is known now: `end` looks again.
+            for runs in (self._visitors, self._people):
+                for socket in [socket for socket, start in runs.items() if now - start >= RUN_SECONDS]:
+                    del runs[socket]
+            wait = self._beside_people.wait(now) if self._is_beside_people(now) else 0.0
+            if len(self._visitors) >= VISITOR_RUNS:
+                wait = max(wait, min(self._visitors.values()) + RUN_SECONDS - now)
+            if wait := max(min(waits.values()), wait):
                 self._timer = loop.call_later(wait, self._start)
                 return
             socket = min((socket for socket in waiting if not waits[socket]), key=lambda socket: socket.runs)
@@ -154,16 +161,6 @@ class RunQueue:
         own = self._visitors.get(socket)
         remaining = 0.0 if own is None else max(0.0, own + RUN_SECONDS - now)
         return max(remaining, self._limiter.wait(socket, now))
-
-    def _shared_wait(self, now: float) -> float:
-        """Seconds until any visitor may have a run, as far as is known now: `end` looks again."""
-        for runs in (self._visitors, self._people):
-            for socket in [socket for socket, start in runs.items() if now - start >= RUN_SECONDS]:
-                del runs[socket]
-        wait = self._beside_people.wait(now) if self._is_beside_people(now) else 0.0
-        if len(self._visitors) >= VISITOR_RUNS:
-            wait = max(wait, min(self._visitors.values()) + RUN_SECONDS - now)
-        return wait
 
     def _is_beside_people(self, now: float) -> bool:
         return bool(self._people) or now - self._last_of_people < BESIDE_SECONDS
