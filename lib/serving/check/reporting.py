@@ -43,8 +43,20 @@ def steps(settings: Settings) -> Iterator[Step]:
         for name in settings.remote.slicers:
             description = yield from _slicer(service, client, name)
             first = first or description
-        if first is not None:
-            yield from _figures(service, client, *first)
+        if first is None or first[1].last_date is None:
+            return
+        query, slicer = first
+        # One day's totals, and the same as a file.
+        day = {"start_date": slicer.last_date, "end_date": slicer.last_date, **query.model_dump()}
+        try:
+            with timer() as took:
+                client.audience(AudienceQuery(**day, audience_rows_limit=ROWS_LIMITS[0]), slicer)
+            yield Step(NAME, "Figures", "ok", f"The totals of {slicer.last_date} came {took()}.")
+            with timer() as took, client.export(ExportQuery(**day, export_format="csv")).content as file:
+                size = file.seek(0, 2)
+            yield Step(NAME, "File", "ok", f"The same day as csv, {size:,} bytes, came {took()}.")
+        except TrancheError as error:
+            yield service.failure("Figures and file", error)
 
 
 def _slicer(service: ServiceSetting, client: Reporting, name: str) -> Steps[tuple[InfoQuery, Slicer] | None]:
@@ -63,19 +75,3 @@ def _slicer(service: ServiceSetting, client: Reporting, name: str) -> Steps[tupl
     days = f"data to {slicer.last_date}" if slicer.last_date else "no data yet"
     yield Step(NAME, name, "ok", f"{counts}, {days}; {rest}.")
     return query, slicer
-
-
-def _figures(service: ServiceSetting, client: Reporting, query: InfoQuery, slicer: Slicer) -> Iterator[Step]:
-    """One day's totals, and the same as a file."""
-    if slicer.last_date is None:
-        return
-    day = {"start_date": slicer.last_date, "end_date": slicer.last_date, **query.model_dump()}
-    try:
-        with timer() as took:
-            client.audience(AudienceQuery(**day, audience_rows_limit=ROWS_LIMITS[0]), slicer)
-        yield Step(NAME, "Figures", "ok", f"The totals of {slicer.last_date} came {took()}.")
-        with timer() as took, client.export(ExportQuery(**day, export_format="csv")).content as file:
-            size = file.seek(0, 2)
-        yield Step(NAME, "File", "ok", f"The same day as csv, {size:,} bytes, came {took()}.")
-    except TrancheError as error:
-        yield service.failure("Figures and file", error)

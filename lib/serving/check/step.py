@@ -91,10 +91,6 @@ def check_reachable(service: ServiceSetting, line: Line, settings: Settings, ide
     except errors.TrancheError as error:
         yield service.failure("Connection", error)
         return False
-    return (yield from _token(service, line, settings, identifier))
-
-
-def _token(service: ServiceSetting, line: Line, settings: Settings, identifier: str) -> Steps[bool]:
     if not isinstance(line.credential, TemporaryToken):
         result = f"The settings give a permanent one for the service {identifier}."
         yield Step(service.name, "Token", "note", result)
