@@ -10,7 +10,9 @@ from conftest import LAST_DAY, small_rows
 from playwright.sync_api import Page, expect
 
 from browser.conftest import Service, Visitor, enter, place, settled
+from browser.distance import far_away
 from lib.figures import numbers
+from lib.ui.query import dates_picker
 
 ROW = 35
 Country = Callable[[str], str]
@@ -368,3 +370,19 @@ def test_a_question_in_words_is_read_while_typed_and_asked_by_enter(
     field.press("Enter")
     expect_asked(audience, "field=clicks", "start=yesterday", "split=geo.country")
     expect_impressions(audience, week[week["time"].dt.date == LAST_DAY])
+
+
+def test_tab_waits_for_what_a_popover_opens_far_away(address: str, page: Page) -> None:
+    """150 ms away, Tab pressed 40 ms after Enter leads into the picker that is on its way, not past it."""
+    with far_away(address) as distant:
+        enter(page, f"{distant}/audience?project=demo&slicer=delivery")
+        for key in (dates_picker.DATES, dates_picker.COMPARISON):
+            button, body = page.locator(f".st-key-{key} button"), page.get_by_test_id("stPopoverBody")
+            button.focus()
+            page.keyboard.press("Enter")
+            page.wait_for_timeout(40)
+            page.keyboard.press("Tab")
+            expect(body.locator(":focus")).to_have_count(1)
+            page.keyboard.press("Escape")
+            expect(button).to_be_focused()
+            settled(page)

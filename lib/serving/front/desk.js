@@ -77,17 +77,44 @@ addEventListener("focusin", ({ target }) => target.matches?.("[role=menu]") && t
 const STOPS = "a[href], button:enabled, input:enabled, select:enabled, textarea:enabled, summary, [tabindex='0'], [data-tabindex='0']"
 
 addEventListener("keydown", (event) => {
-  const body = [...document.querySelectorAll("[data-testid=stPopoverBody]")].at(-1)
   const button = [...document.querySelectorAll("[data-testid=stPopoverButton][aria-expanded=true]")].at(-1)
-  if (event.key !== "Tab" || !body || !button) return
-  const stops = [...body.querySelectorAll(STOPS)].filter((stop) => (stop.dataset.tabindex ?? stop.tabIndex) >= 0 && stop.checkVisibility())
+  if (event.key !== "Tab" || !button) return
+  const { stops, isEmpty } = popoverStops()
   const isIn = event.target === button && !event.shiftKey
   const isOut = event.target === stops.at(event.shiftKey ? 0 : -1)
-  if (!stops.length || (!isIn && !isOut)) return
+  const isAwaited = isIn && isEmpty && !(awaited?.button === button && awaited.isOver)
+  if (!isAwaited && (!stops.length || (!isIn && !isOut))) return
   event.preventDefault()
   event.stopImmediatePropagation() // a dialog would lead to its own next
-  ;(isIn ? stops[0] : button).focus()
+  if (isAwaited) awaitStops(button)
+  else (isIn ? stops[0] : button).focus()
 }, true)
+
+function popoverStops() {
+  const body = [...document.querySelectorAll("[data-testid=stPopoverBody]")].at(-1)
+  const stops = [...(body?.querySelectorAll(STOPS) ?? [])]
+    .filter((stop) => (stop.dataset.tabindex ?? stop.tabIndex) >= 0 && stop.checkVisibility())
+  return { stops, isEmpty: !stops.length && !body?.textContent.trim() }
+}
+
+// What is in a popover may be drawn by the run that its opening asks for. Tab waits for it, rather than lead past it.
+const CONTENT_MILLISECONDS = 5000
+let awaited = null
+
+function awaitStops(button) {
+  if (awaited?.button === button) return
+  const wait = (awaited = { button, isOver: false })
+  const until = performance.now() + CONTENT_MILLISECONDS
+  const look = () => {
+    const isLeft = document.activeElement !== button || button.ariaExpanded !== "true"
+    const { stops, isEmpty } = popoverStops()
+    if (!isLeft && isEmpty && performance.now() < until) return requestAnimationFrame(look)
+    wait.isOver = !isLeft && isEmpty
+    if (!wait.isOver) awaited = null
+    if (!isLeft) stops[0]?.focus()
+  }
+  look()
+}
 
 // Streamlit's client adds an entry to the history for whatever its server changes in the address. Where nobody went
 // anywhere (the sign-in led to a screen, a screen named the slicer that it shows), Back would lead to the same again.
