@@ -241,7 +241,7 @@ def test_back_shows_the_question_before(overview: Page) -> None:
 
 
 PLACES = """() => {
-    const outside = ['frame', 'dates', 'compare', 'filter_add', 'question_undo', 'saved_views', 'share']
+    const outside = ['frame', 'dates', 'comparison', 'filter_add', 'question_undo', 'saved_views', 'share']
     const inside = ['.heads', '.tools', '.chart', '.foot', '.tabs']
     const nodes = [...outside.map(name => document.querySelector(`.st-key-${name}`)),
         ...inside.map(part => trancheOverview.root.querySelector(part))]
