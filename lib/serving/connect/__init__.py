@@ -193,16 +193,9 @@ def connect(
         reporting = EmbeddedReporting(resources.http, token, patience, resources.reporting, resources.meter)
     else:
         reporting = LimitedReporting(line.http, line.credential, patience, person)
-    open_deals: Callable[[], Deals]
-    if resources.lines.deals is not None:
-        open_deals = partial(resources.lines.deals.of, person)
-    else:
-        token = resources.desk_tokens.of(person, "deals")
-        does = Abilities(sees_all_seats=person.deals.seats is None)
-        open_deals = partial(Deals, resources.http, token, ONCE, abilities=does)
     return Clients(
         reporting=reporting,
-        open_deals=open_deals,
+        open_deals=partial(_deals, resources, person),
         slicers=tuple(pair for pair in _slicers(resources) if person.may_see(*pair)),
         drafts=Drafts(engine, service, person),
         package_questions=questions,
@@ -290,6 +283,14 @@ def startup_warnings(settings: Settings) -> Iterator[str]:
 
 def _within(installation: Installation, caller: Caller | None, api: str) -> Credential:
     return NoToken(api) if caller is None else installation.desk_tokens.of(caller.person, api, caller.token)
+
+
+def _deals(installation: Installation, person: Person) -> Deals:
+    remote_deals = installation.lines.deals
+    if remote_deals is not None:
+        return remote_deals.of(person)
+    does = Abilities(sees_all_seats=person.deals.seats is None)
+    return Deals(installation.http, installation.desk_tokens.of(person, "deals"), ONCE, abilities=does)
 
 
 def _slicers(installation: Installation) -> Iterable[tuple[str, str]]:
