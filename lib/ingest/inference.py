@@ -109,7 +109,13 @@ def infer(
     time, where that is not to be guessed. ImportRefused when no column is a time.
     """
     rows = min(SAMPLE_ROWS, max(FEWEST_ROWS, SAMPLE_ROWS // (1 + len(others))))
-    columns, lines = _concatenate([_sample(file, rows) for file in (reader, *others)])
+    samples = [_sample(file, rows) for file in (reader, *others)]
+    (columns, lines), *more = samples
+    if more:  # one behind the other; a column that a file lacks has no values there
+        tables = [pa.table(sample.columns) for sample in samples]
+        names = dict.fromkeys(name for sample in samples for name in sample.columns)
+        columns = {name: _column(name, tables) for name in names}
+        lines = [line for sample in samples for line in sample.lines]
     missing = pa.array(MISSING)
     if own_time:
         time = TimeGuess(own_time.column, own_time.format, own_time.granularity, "as before", own_time.year)
@@ -244,16 +250,6 @@ def _sample(reader: Reader, rows: int) -> _Sample:
     is_other = pc.not_equal(first, name).fill_null(True)  # no header once more
     lines = pa.array(sample.lines).filter(is_other).to_pylist()
     return _Sample({column: values.filter(is_other) for column, values in sample.columns.items()}, lines)
-
-
-def _concatenate(samples: Sequence[_Sample]) -> _Sample:
-    """The rows of several files, one behind the other; a column that a file lacks has no values there."""
-    if len(samples) == 1:
-        return samples[0]
-    tables = [pa.table(sample.columns) for sample in samples]
-    names = dict.fromkeys(name for sample in samples for name in sample.columns)
-    lines = [line for sample in samples for line in sample.lines]
-    return _Sample({name: _column(name, tables) for name in names}, lines)
 
 
 def _column(name: str, tables: list[pa.Table]) -> pa.Array:

@@ -6,7 +6,6 @@ lacks, none is computed.
 """
 
 import datetime as dt
-from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -85,6 +84,14 @@ class KnownKeys:
     def refuse(self) -> None:
         """RowsOverlap, in words, where rows had keys that are there already."""
         if self.overlapping:
+            days = sorted(self.days)
+            first, last = days[0], days[-1]
+            # `6, 7 and 8 Nov 2026`; of many days their number, the first and the last
+            if len(days) > _MOST_DAYS or (first.year, first.month) != (last.year, last.month):
+                when = f"{len(days):,} days from {write_day(first)} to {write_day(last)}"
+            else:
+                others = ", ".join(str(day.day) for day in days[:-1])
+                when = f"{others}{' and ' if others else ''}{last.day} {last:%b %Y}"
             where, remedy = "there already", "Replace all rows of the files' days"
             if self.is_repeated:
                 where = (
@@ -93,7 +100,7 @@ class KnownKeys:
                 remedy = "Import the files one after another (sheets with --sheet), the later"
             raise RowsOverlap(
                 f"The keys of {self.overlapping:,} of {count_of(self.rows, 'row')} are {where} "
-                f"({_days(sorted(self.days))}): added, they would count twice; nothing was imported. "
+                f"({when}): added, they would count twice; nothing was imported. "
                 f"{remedy} with --replace-days, leave these rows out with --overlap skip, "
                 "or add them with --overlap add (always: overlap: add in the definition)",
                 self.is_repeated,
@@ -106,12 +113,3 @@ class KnownKeys:
         query = f"hash({', '.join(names)}) AS key"
         hashes: Hashes = self._connection.from_arrow(keys).project(query).fetchnumpy()["key"]
         return hashes
-
-
-def _days(days: Sequence[dt.date]) -> str:
-    """`6, 7 and 8 Nov 2026`; of many days their number, the first and the last."""
-    first, last = days[0], days[-1]
-    if len(days) > _MOST_DAYS or (first.year, first.month) != (last.year, last.month):
-        return f"{len(days):,} days from {write_day(first)} to {write_day(last)}"
-    *others, end = [str(day.day) for day in days]
-    return f"{', '.join(others)}{' and ' if others else ''}{end} {last:%b %Y}"

@@ -2,8 +2,9 @@
 
 import codecs
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import charset_normalizer
 import numpy as np
@@ -61,14 +62,27 @@ def recognize_encoding(chunks: Iterable[bytes]) -> str:
     for number, chunk in enumerate(chunks):
         if number == 0:
             marks = (name for mark, name in _BYTE_ORDER_MARKS.items() if chunk.startswith(mark))
-            if encoding := next(marks, None) or _unmarked_utf_16(chunk):
+            if encoding := next(marks, None):
                 return encoding
+            even, odd = chunk[0:2000:2].count(0), chunk[1:2000:2].count(0)
+            if max(even, odd) >= 0.4 * len(chunk[:2000]) / 2:  # as in Latin text of UTF-16 without a mark
+                return "utf-16-be" if even > odd else "utf-16-le"
         if not chunk.isascii():
             # Whether it is UTF-8 more often than not; a cut-off end does not count.
             text = codecs.getincrementaldecoder(UTF_8)(errors="replace").decode(chunk)
             broken = text.count("\ufffd")
             is_utf = broken == 0 or sum(not character.isascii() for character in text) > 2 * broken
-            return UTF_8 if is_utf else _guess_encoding(chunk)
+            if is_utf:
+                return UTF_8
+            sample = b"\n".join(line for line in chunk.splitlines() if not line.isascii())[:_GUESSED_BYTES]
+            best = charset_normalizer.from_bytes(sample, cp_isolation=_CANDIDATES).best()
+            # Letters that stand alone beside Latin ones, as in Köln, are in no other script: of a few such
+            # words alone, charset_normalizer makes Chinese.
+            runs, lone = len(re.findall(rb"[\x80-\xff]+", sample)), len(_LONE_LETTER.findall(sample))
+            if best and best.encoding not in _LATIN and (best.encoding == "cp1254" or lone <= 0.6 * runs):
+                return best.encoding
+            central = len(_IN_CENTRAL_EUROPEAN_WORDS.findall(sample))
+            return "cp1250" if central > 0.1 * sum(byte > 127 for byte in sample) else "cp1252"
     return UTF_8
 
 
@@ -208,7 +222,7 @@ class _Splitter:
                 return None
             ends = ends[np.searchsorted(quotes, ends) % 2 == 0]
         starts = np.concatenate([[0], ends[:-1]]).astype(np.int64)[: len(ends)]
-        return _Spans(starts, ends, are_lines=not has_quotes)
+        return _Spans(starts, ends, int(ends[-1]) if len(ends) else 0, are_lines=not has_quotes)
 
     def _scan(self, data: bytes, is_last: bool) -> "_Spans":
         """Where records lie, read one by one; a line whose quote is never closed is broken, and left out."""
@@ -223,43 +237,35 @@ class _Splitter:
                 starts.append(position)
                 ends.append(end)
             position = end or newline + 1
-        return _Spans(np.array(starts, np.int64), np.array(ends, np.int64), broken, position)
+        return _Spans(np.array(starts, np.int64), np.array(ends, np.int64), position, broken)
 
     def _end(self, data: bytes, start: int, line_end: int) -> int | None:
         """Where the record at `start` ends; None when no end can be seen, or one that leads astray."""
         match = self._record.match(data, start, start + MAX_RECORD)
         if match is None:
             return line_end if b'"' not in data[start:line_end] else None
-        end = match.end()
-        return end if end == line_end or self._is_clean(data, start, end) else None
-
-    def _is_clean(self, data: bytes, start: int, end: int) -> bool:
-        """Whether quotes enclose whole cells, and there are as many cells as there should be."""
-        cells = 0
-        while start < end:
+        end, cells = match.end(), 0
+        if end == line_end:
+            return end
+        while start < end:  # quotes enclose whole cells, and there are as many cells as there should be
             match = self._clean_cell.match(data, start, end)
             if match is None:
-                return False
+                return None
             cells, start = cells + 1, match.end()
-        return self._columns in (None, cells)
+        return end if self._columns in (None, cells) else None
 
 
-class _Spans:
+class _Spans(NamedTuple):
     """Where records and broken lines lie in a piece of text, and where the whole records end.
 
     `are_lines`: each is a line, and each line one of them.
     """
 
-    def __init__(
-        self,
-        starts: Ints,
-        ends: Ints,
-        broken: list[tuple[int, int]] | None = None,
-        end: int | None = None,
-        are_lines: bool = False,
-    ) -> None:
-        self.starts, self.ends, self.broken, self.are_lines = starts, ends, broken or [], are_lines
-        self.end = end if end is not None else int(ends[-1]) if len(ends) else 0
+    starts: Ints
+    ends: Ints
+    end: int
+    broken: Sequence[tuple[int, int]] = ()
+    are_lines: bool = False
 
 
 def _one_newline(text: bytes) -> bytes:
@@ -269,27 +275,6 @@ def _one_newline(text: bytes) -> bytes:
 def line_too_long(line: int) -> str:
     """Why a file with such a line is refused."""
     return f"Line {line} is longer than {MAX_LINE >> 20} MiB; is this delimited text?"
-
-
-def _unmarked_utf_16(chunk: bytes) -> str | None:
-    """UTF-16 without a mark: every other byte of Latin text is zero."""
-    even, odd = chunk[0:2000:2].count(0), chunk[1:2000:2].count(0)
-    if max(even, odd) < 0.4 * len(chunk[:2000]) / 2:
-        return None
-    return "utf-16-be" if even > odd else "utf-16-le"
-
-
-def _guess_encoding(chunk: bytes) -> str:
-    sample = b"\n".join(line for line in chunk.splitlines() if not line.isascii())[:_GUESSED_BYTES]
-    best = charset_normalizer.from_bytes(sample, cp_isolation=_CANDIDATES).best()
-    is_latin = best is None or best.encoding in _LATIN
-    # Letters that stand alone beside Latin ones, as in Köln, are in no other script: of a few such words
-    # alone, charset_normalizer makes Chinese.
-    runs, lone = len(re.findall(rb"[\x80-\xff]+", sample)), len(_LONE_LETTER.findall(sample))
-    if best and not is_latin and (best.encoding == "cp1254" or lone <= 0.6 * runs):
-        return best.encoding
-    central = len(_IN_CENTRAL_EUROPEAN_WORDS.findall(sample))
-    return "cp1250" if central > 0.1 * sum(byte > 127 for byte in sample) else "cp1252"
 
 
 def _invalid(error: UnicodeError) -> tuple[str, int]:

@@ -51,9 +51,26 @@ class Reasons:
 
     def note_times(self, bad: Flags, reason: str, column: str) -> None:
         """The same for rows without a time: totals, remarks and the header once more have none."""
-        for position in np.flatnonzero(bad):
-            certain = self._without_time(int(position), column) or reason
-            self._reasons.setdefault(int(position), (certain, column))
+        for position in np.flatnonzero(bad).tolist():
+            cells, values = self._cells(position)
+            if cells[0].casefold() == column.casefold():
+                # A line of names has others than the header where another table begins.
+                names = dict.fromkeys([*self._time_columns, *self._columns])
+                pairs = zip(names, cells, strict=True)
+                others = [cell for name, cell in pairs if cell.lower() not in name.lower()]
+                if others and others[0] and not any(map(is_value, cells)):
+                    line, text = int(self._raw.lines[position]), self._raw.text(position)
+                    raise ImportRefused(
+                        f"Another table begins in line {line:,}, where '{others[0]}' is a name: "
+                        f"{text[:_MOST_CHARACTERS]!r}. Make a file of each table"
+                    )
+                certain = HEADER
+            elif values and is_total(values[0]):
+                certain = TOTAL
+            else:
+                is_text = len(cells) > 2 and len(values) == 1 and not is_value(values[0])
+                certain = BELOW if is_text or is_ruler(cells) or are_types(cells) else reason
+            self._reasons.setdefault(position, (certain, column))
 
     def refuse(self, refuse: Callable[[Reject], None]) -> Flags | None:
         """Refuse the rows, in their order; returns which they are, None where all can be read."""
@@ -65,41 +82,17 @@ class Reasons:
             cell = self._cell_text(position, column)
             line, text = int(self._raw.lines[position]), self._raw.text(position)
             why = reason if isinstance(reason, str) else reason(cell)
-            at_end = None if why in LEFT_OUT else self._at_end(position, column)
+            at_end = None
+            if why not in LEFT_OUT and column in self._time_columns:
+                # A last row of figures without a time is a total, one with words in its place a remark.
+                cells, values = self._cells(position)
+                is_figure = [is_value(value) or value in CODES for value in values]
+                if not _has_value(cell):
+                    at_end = TOTAL if values and all(is_figure) else None
+                elif len(values) <= len(cells) / 2 and not is_value(cell):
+                    at_end = BELOW
             refuse(Reject(line, why, cell, text, at_end))
         return bad
-
-    def _without_time(self, position: int, column: str) -> str | None:
-        """The kind of a row without a time that is not data wherever it appears."""
-        cells, values = self._cells(position)
-        if cells[0].casefold() == column.casefold():
-            # A line of names has others than the header where another table begins.
-            names = dict.fromkeys([*self._time_columns, *self._columns])
-            pairs = zip(names, cells, strict=True)
-            others = [cell for name, cell in pairs if cell.lower() not in name.lower()]
-            if others and others[0] and not any(map(is_value, cells)):
-                line, text = int(self._raw.lines[position]), self._raw.text(position)
-                raise ImportRefused(
-                    f"Another table begins in line {line:,}, where '{others[0]}' is a name: "
-                    f"{text[:_MOST_CHARACTERS]!r}. Make a file of each table"
-                )
-            return HEADER
-        if values and is_total(values[0]):
-            return TOTAL
-        if is_ruler(cells) or are_types(cells):
-            return BELOW
-        is_text = len(cells) > 2 and len(values) == 1 and not is_value(values[0])
-        return BELOW if is_text else None
-
-    def _at_end(self, position: int, column: str) -> str | None:
-        """The kind of a last row: figures without a time are totals, words in place of a time a remark."""
-        if column not in self._time_columns:
-            return None
-        (cells, values), time = self._cells(position), self._cell_text(position, column)
-        if not _has_value(time):
-            is_figure = [is_value(value) or value in CODES for value in values]
-            return TOTAL if values and all(is_figure) else None
-        return BELOW if len(values) <= len(cells) / 2 and not is_value(time) else None
 
     def _cells(self, position: int) -> tuple[list[str], list[str]]:
         """All cells of a row, the time's first, and those that have a value."""

@@ -220,29 +220,21 @@ class _OdsTables:
 def _xlsb_extent(part: bytes) -> SheetExtent:
     """The extent of a sheet in binary records ([MS-XLSB] 2.1.4, 2.4); an empty one of another part."""
     extent, row, has_begun = SheetExtent(), 0, False
-    for kind, start in _xlsb_records(part):
+    position = 0
+    while position < len(part):
+        kind, start = _xlsb_number(part, position, 2)
+        size, start = _xlsb_number(part, start, 4)
+        position = start + size
+        if kind == _XLSB_END or position > len(part):
+            break
         if kind == _XLSB_BEGIN:
             has_begun = True
-        elif kind == _XLSB_END:
-            break
         elif has_begun and kind == _XLSB_ROW:
             row = struct.unpack_from("<I", part, start)[0] + 1
         elif has_begun and kind in _XLSB_VALUES:
             column = struct.unpack_from("<I", part, start)[0] + 1
             extent.add(row, column, column)
     return extent
-
-
-def _xlsb_records(part: bytes) -> Iterator[tuple[int, int]]:
-    """The kind of each record, and where its content starts; up to one that is cut off."""
-    position = 0
-    while position < len(part):
-        kind, position = _xlsb_number(part, position, 2)
-        size, position = _xlsb_number(part, position, 4)
-        if position + size > len(part):
-            return
-        yield kind, position
-        position += size
 
 
 def _xlsb_number(part: bytes, position: int, most: int) -> tuple[int, int]:

@@ -97,31 +97,26 @@ class DelimitedText:
         parser = _CellParser(self._delimiter, self._names, positions, numbers)
         chunks = utf_8_chunks(self.file.chunks(progress), self._encoding)
         chunks = _without_escapes(chunks) if self._has_escapes else chunks
-        ending = Ending(refuse)
+        ending, encoding = Ending(refuse), shown_encoding(self._encoding)
         for batch in records(chunks, self._delimiter, len(self._names)):
-            for line, text in batch.broken:
+            for line, broken in batch.broken:
                 if line >= self._layout.first_line:
                     reason = "a quotation mark opens a cell and is never closed"
-                    ending.refuse(Reject(line, reason, "", text.decode(UTF_8, "replace")))
+                    ending.refuse(Reject(line, reason, "", broken.decode(UTF_8, "replace")))
             if len(batch) and batch.lines[0] < self._layout.first_line:
                 batch = batch.keep(batch.lines >= self._layout.first_line)
-            batch = self._decodable(batch, ending.refuse)
+            if not is_utf_8(batch.data):
+                good = np.array([is_utf_8(batch.raw(position)) for position in range(len(batch))], bool)
+                reason = f"bytes that are not valid in {encoding}; name another --encoding"
+                for position in np.flatnonzero(~good).tolist():
+                    text = batch.raw(position).decode(UTF_8, "replace")
+                    ending.refuse(Reject(int(batch.lines[position]), reason, "", text))
+                batch = batch.keep(good)
             if len(batch):
                 raw = self._parse(batch, parser, ending)
                 if len(raw.lines):
                     yield raw
         ending.close()
-
-    def _decodable(self, records: Records, refuse: Refuse) -> Records:
-        """The records without those that are no valid text."""
-        if is_utf_8(records.data):
-            return records
-        good = np.array([is_utf_8(records.raw(position)) for position in range(len(records))], bool)
-        reason = f"bytes that are not valid in {shown_encoding(self._encoding)}; name another --encoding"
-        for position in np.flatnonzero(~good):
-            text = records.raw(int(position)).decode(UTF_8, "replace")
-            refuse(Reject(int(records.lines[position]), reason, "", text))
-        return records.keep(good)
 
     def _parse(self, records: Records, parser: "_CellParser", ending: Ending) -> RawRows:
         text, good = records.text(), np.ones(len(records), bool)
@@ -160,7 +155,13 @@ def delimited_text(
     `columns` are columns that the header names; without a header the columns have these `names`.
     """
     encoding = find_encoding(encoding) if encoding else recognize_encoding(file.chunks())
-    sample = b"".join(utf_8_chunks([_beginning(file)], encoding))
+    # The first 256 KiB, and the rest of the line that they cut: a header has all of its columns.
+    with file.open() as content:
+        sample = content.read(_SNIFFED_BYTES)
+        rest = content.readline(MAX_LINE) if len(sample) == _SNIFFED_BYTES else b""
+    if len(rest) == MAX_LINE and not rest.endswith(b"\n") and b"\r" not in rest:
+        raise ImportRefused(line_too_long(sample.count(b"\n") + 1))
+    sample = b"".join(utf_8_chunks([sample + rest], encoding))
     has_escapes = _ESCAPED_QUOTE.search(sample) is not None
     sample = b"".join(_without_escapes([sample])) if has_escapes else sample
     # The delimiter that the first line names, as Excel's `sep=;` does.
@@ -172,16 +173,6 @@ def delimited_text(
     layout = table_layout(rows[1 if sep_delimiter else 0 :], file.name, mark, columns, header, names)
     check_width(file.name, layout.names)
     return DelimitedText(file, encoding, layout, has_escapes)
-
-
-def _beginning(file: DataFile) -> bytes:
-    """The first 256 KiB, and the rest of the line that they cut: a header has all of its columns."""
-    with file.open() as content:
-        sample = content.read(_SNIFFED_BYTES)
-        rest = content.readline(MAX_LINE) if len(sample) == _SNIFFED_BYTES else b""
-    if len(rest) == MAX_LINE and not rest.endswith(b"\n") and b"\r" not in rest:
-        raise ImportRefused(line_too_long(sample.count(b"\n") + 1))
-    return sample + rest
 
 
 def _without_escapes(chunks: Iterable[bytes]) -> Iterator[bytes]:

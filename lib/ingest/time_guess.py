@@ -192,22 +192,21 @@ class _TimeSearch:
         column = reading.columns[0] if len(reading.columns) == 1 else reading.columns
         granularity, resolution = ("hour", "by hour, in UTC") if is_hourly else ("day", "by day")
         resolution += ", as a single hour is there" * (is_one_hour and not is_named)
-        but = self._exceptions(reading) if reading.share < 1 else ""
+        but = ""
+        if reading.share < 1:
+            # The lines whose time can't be read: `, but for line 3,214: 'Total'`.
+            texts = join_texts([self._sample[name] for name in reading.columns], year, self._missing)
+            full = f"{format_} %Y" if year else format_
+            values = pd.Series(texts.fill_null("").to_pylist(), dtype="str")
+            is_exception = np.array([value == "" or is_total(value) for value in values], bool)
+            bad = np.flatnonzero((instants(values, full, dt.UTC).seconds == MISSING) & ~is_exception)
+            examples = bad[:_EXAMPLES].tolist() if len(self._lines) else []
+            names = [f"line {self._lines[row]:,}: '{values[row][:40]}'" for row in examples]
+            more = f" and {len(bad) - len(names):,} more" if len(bad) > len(names) else ""
+            but = f", but for {', '.join(names)}{more}" if names else ""
         reason = f"{reading.reason}{but}{note}; kept {resolution}"
         is_sure = reading.is_sure and (is_named or not is_one_hour)
         return TimeGuess(column, format_, granularity, reason, year, reading.question, is_sure)
-
-    def _exceptions(self, reading: TimeReading) -> str:
-        """The lines whose time can't be read: `, but for line 3,214: 'Total'`."""
-        texts = join_texts([self._sample[name] for name in reading.columns], reading.year, self._missing)
-        full = f"{reading.format} %Y" if reading.year else reading.format
-        values = pd.Series(texts.fill_null("").to_pylist(), dtype="str")
-        is_exception = np.array([value == "" or is_total(value) for value in values], bool)
-        bad = np.flatnonzero((instants(values, full, dt.UTC).seconds == MISSING) & ~is_exception)
-        examples = bad[:_EXAMPLES].tolist() if len(self._lines) else []
-        names = [f"line {self._lines[row]:,}: '{values[row][:40]}'" for row in examples]
-        more = f" and {len(bad) - len(names):,} more" if len(bad) > len(names) else ""
-        return f", but for {', '.join(names)}{more}" if names else ""
 
     def _read_column(self, name: str) -> TimeReading | None:
         """How a column is read as a time, by the format that reads most of it; None where few are times."""
@@ -266,19 +265,17 @@ class _TimeSearch:
                 break
         if self._hints.order:
             in_order = [reading for reading in readings if reading.order == self._hints.order]
-            readings = in_order or [self._refuse_order(texts, reading) for reading in readings]
+            readings = in_order or readings
+            # An order that a person named, and the numbers can't have, is a question.
+            for number, reading in enumerate(readings):
+                if not in_order and reading.order in ORDERS and "%b" not in str(reading.format):
+                    question = (
+                        f"'{texts.iloc[0]}' in column '{columns[0]}' can't be read as "
+                        f"{ORDERS[self._hints.order]}, only as {reading.order_label}: leave out --dates, or "
+                        "name that order"
+                    )
+                    readings[number] = reading._replace(question=question)
         return [reading for reading in readings if reading.share == max(other.share for other in readings)]
-
-    def _refuse_order(self, texts: Texts, reading: TimeReading) -> TimeReading:
-        """The reading, with a question where a person named an order that its numbers can't have."""
-        if reading.order not in ORDERS or "%b" in str(reading.format):
-            return reading
-        order = ORDERS[str(self._hints.order)]
-        question = (
-            f"'{texts.iloc[0]}' in column '{reading.columns[0]}' can't be read as {order}, only as "
-            f"{reading.order_label}: leave out --dates, or name that order"
-        )
-        return reading._replace(question=question)
 
     def _settle(self, texts: Texts, readings: Sequence[TimeReading]) -> TimeReading:
         """The likeliest reading and why; with a question where another one is as likely."""
@@ -309,7 +306,12 @@ class _TimeSearch:
             if name in reading.columns or not sounds_like_clock(name):
                 continue
             texts = self.distinct_texts(name)
-            clock = next((clock for clock in CLOCK_COLUMN_FORMATS if _is_clock(texts, clock)), None)
+            clocks = (
+                clock
+                for clock in CLOCK_COLUMN_FORMATS
+                if pd.to_datetime(texts, format=clock, errors="coerce").notna().mean() >= _SURE
+            )
+            clock = next(clocks, None)  # of no texts none
             if clock is None:
                 continue
             columns = (*reading.columns, name)
@@ -368,10 +370,3 @@ class _TimeSearch:
 
 def _are_digits(texts: Texts) -> bool:
     return bool(texts.str.fullmatch(r"[0-9]+(?:\.[0-9]+)?").all())
-
-
-def _is_clock(texts: Texts, clock: str) -> bool:
-    if texts.empty:
-        return False
-    clock_times = pd.to_datetime(texts, format=clock, errors="coerce")
-    return bool(clock_times.notna().mean() >= _SURE)

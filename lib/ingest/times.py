@@ -7,6 +7,7 @@ import calendar
 import datetime as dt
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -105,8 +106,17 @@ def stored_times(
     column, native = columns[0], native_instants(columns[0], zone) if len(columns) == 1 else None
     if native is None:
         column = join_texts(columns, time.year, absent)
-        quick = _whole_stamps(column, zone) if time.format is None else None
-        native = quick or _text_instants(column, time.full_format, zone)
+        lengths = set(pc.min_max(pc.binary_length(column)).as_py().values())
+        if time.format is None and not column.null_count and lengths == {_STAMP_LENGTH}:
+            with suppress(pa.ArrowInvalid):  # nothing but 2026-01-05 13:00:00, not looked at one by one
+                stamps = pd.Series(column.cast(pa.timestamp("s")).to_numpy(zero_copy_only=False))
+                native = Instants(_seconds(stamps, zone), np.zeros(len(column), bool))
+    if native is None:  # each different text is read once
+        array = column.dictionary_encode()
+        different = pd.Series(array.dictionary.to_pandas(), dtype="str")
+        times = instants(different, time.full_format, zone)
+        codes = array.indices.fill_null(len(different)).to_numpy()
+        native = Instants(np.append(times.seconds, MISSING)[codes], np.append(times.is_date, False)[codes])
     if isinstance(zone, ZoneInfo) and not has_offsets(column, time):
         native = native._replace(seconds=in_second_hour(native.seconds, zone))
     readable = _in_range(native).seconds != MISSING
@@ -133,18 +143,15 @@ def has_offsets(column: pa.Array, time: TimeColumn) -> bool:
 
 def join_texts(columns: Sequence[pa.Array], year: int | None = None, absent: Missing = None) -> pa.Array:
     """The trimmed texts of columns with blanks between them, and a year last; null if one is missing."""
-    texts = [without_missing(trim(_cell_text(column)), absent) for column in columns]
+    texts = []
+    for column in columns:
+        if pa.types.is_timestamp(column.type) and column.type.tz is None:
+            days = column.cast(pa.timestamp("us"), safe=False)
+            if pc.all(pc.equal(pc.floor_temporal(days, unit="day"), days)).as_py():
+                column = days.cast(pa.date32(), safe=False)  # midnights, as a workbook has for dates
+        texts.append(without_missing(trim(text(column)), absent))
     texts += [pa.scalar(str(year))] if year else []
     return pc.binary_join_element_wise(*texts, " ") if len(texts) > 1 else texts[0]
-
-
-def _cell_text(column: pa.Array) -> pa.Array:
-    """A column's text; of midnights, as a workbook has for dates, the date alone."""
-    if pa.types.is_timestamp(column.type) and column.type.tz is None:
-        days = column.cast(pa.timestamp("us"), safe=False)
-        if pc.all(pc.equal(pc.floor_temporal(days, unit="day"), days)).as_py():
-            return days.cast(pa.date32(), safe=False).cast(pa.string())
-    return text(column)
 
 
 def native_instants(column: pa.Array, zone: dt.tzinfo) -> Instants | None:
@@ -161,28 +168,6 @@ def native_instants(column: pa.Array, zone: dt.tzinfo) -> Instants | None:
         .to_numpy(zero_copy_only=False)
     )
     return Instants(_seconds(naive, zone if is_local else None), np.full(len(column), pa.types.is_date(kind)))
-
-
-def _whole_stamps(column: pa.Array, zone: dt.tzinfo) -> Instants | None:
-    """The same of a column of nothing but 2026-01-05 13:00:00, without looking at each text; else None."""
-    lengths = pc.min_max(pc.binary_length(column)).as_py()
-    if column.null_count or set(lengths.values()) != {_STAMP_LENGTH}:
-        return None
-    try:
-        stamps = column.cast(pa.timestamp("s"))
-    except pa.ArrowInvalid:
-        return None
-    naive = pd.Series(stamps.to_numpy(zero_copy_only=False))
-    return Instants(_seconds(naive, zone), np.zeros(len(column), bool))
-
-
-def _text_instants(column: pa.Array, format_: str | None, zone: dt.tzinfo) -> Instants:
-    """Each different text is read once."""
-    array = column.dictionary_encode()
-    different = pd.Series(array.dictionary.to_pandas(), dtype="str")
-    times = instants(different, format_, zone)
-    codes = array.indices.fill_null(len(different)).to_numpy()
-    return Instants(np.append(times.seconds, MISSING)[codes], np.append(times.is_date, False)[codes])
 
 
 def instants(texts: pd.Series, format_: str | None, zone: dt.tzinfo) -> Instants:

@@ -217,7 +217,16 @@ class _XlsxParts:
         below = [record.cells for record in sheet.records if record.line >= sheet.layout.first_line]
         if all(any(cells) for cells in zip(*below, strict=False)):
             return
-        counts = Counter(match[1].decode() for match in _BARE_FORMULA.finditer(self._content(sheet.name)))
+        ids = {
+            html.unescape(name.decode()): key
+            for tag in _SHEET_TAG.findall(self._part("xl/workbook.xml"))
+            for name, key in zip(_NAME.findall(tag), _RELATION_ID.findall(tag), strict=False)
+        }
+        relations = _RELATION.findall(self._part("xl/_rels/workbook.xml.rels"))
+        own = (tag for tag in relations if b'"%b"' % ids.get(sheet.name, b"\0") in tag)
+        target = next(filter(None, map(_TARGET.search, own)), None)
+        content = self._part(f"xl/{target[1].decode().removeprefix('/xl/')}") if target else b""
+        counts = Counter(match[1].decode() for match in _BARE_FORMULA.finditer(content))
         for letters, count in counts.items():
             position = column_number(letters) - 1 - sheet.first_column
             name = sheet.layout.names[position] if 0 <= position < len(sheet.layout.names) else ""
@@ -226,18 +235,6 @@ class _XlsxParts:
                     f"{self._file.name}: {name} holds formulas without stored values in {count:,} rows: open "
                     "and save it in a spreadsheet"
                 )
-
-    def _content(self, sheet: str) -> bytes:
-        """The part of a sheet; empty where it can't be told."""
-        ids = {
-            html.unescape(name.decode()): key
-            for tag in _SHEET_TAG.findall(self._part("xl/workbook.xml"))
-            for name, key in zip(_NAME.findall(tag), _RELATION_ID.findall(tag), strict=False)
-        }
-        for tag in _RELATION.findall(self._part("xl/_rels/workbook.xml.rels")):
-            if b'"%b"' % ids.get(sheet, b"\0") in tag and (target := _TARGET.search(tag)):
-                return self._part(f"xl/{target[1].decode().removeprefix('/xl/')}")
-        return b""
 
     def _part(self, name: str) -> bytes:
         """A part of the archive; empty where there is none."""
@@ -272,7 +269,15 @@ def _refuse_huge(file: DataFile) -> None:
     if data.getbuffer().nbytes > _MAX_SHEET:
         raise ImportRefused(f"{file.name} unpacks to more than {_MAX_SHEET >> 20:,} MiB; save it as CSV")
     try:
-        _check_size(file, data)
+        size = 0
+        if zipfile.is_zipfile(data):
+            with zipfile.ZipFile(data) as archive:
+                size = sum(part.file_size for part in archive.infolist())
+        if size > _MAX_SHEET:
+            raise ImportRefused(
+                f"{file.name} unpacks to {size >> 20:,} MiB, more than the {_MAX_SHEET >> 20:,} MiB that a "
+                "workbook may have; save the sheet as CSV"
+            )
         for extent in sheet_extents(data):
             if extent.cells > _MAX_CELLS:
                 raise ImportRefused(
@@ -282,19 +287,6 @@ def _refuse_huge(file: DataFile) -> None:
                 )
     except DAMAGE_ERRORS as error:
         raise _unreadable(file, error) from None
-
-
-def _check_size(file: DataFile, data: io.BytesIO) -> None:
-    """ImportRefused for an archive that says that it unpacks to more than a workbook may have."""
-    if not zipfile.is_zipfile(data):
-        return
-    with zipfile.ZipFile(data) as archive:
-        size = sum(part.file_size for part in archive.infolist())
-    if size > _MAX_SHEET:
-        raise ImportRefused(
-            f"{file.name} unpacks to {size >> 20:,} MiB, more than the {_MAX_SHEET >> 20:,} MiB that a "
-            "workbook may have; save the sheet as CSV"
-        )
 
 
 def _rows(sheet: CalamineSheet) -> Iterator[tuple[int, Row]]:
