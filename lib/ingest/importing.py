@@ -172,8 +172,9 @@ def preview(
     _refuse_missing(reader, definition)
     tables: list[pa.Table] = []
     read, normalizer = 0, Normalizer(definition)
-    ending = Ending(lambda reject: rejects.add(reader.file.name, reject))
-    for raw in reader.rows(definition.source_columns(), lambda reject: rejects.add(reader.file.name, reject)):
+    refuse = partial(rejects.add, reader.file.name)
+    ending = Ending(refuse)
+    for raw in reader.rows(definition.source_columns(), refuse):
         read += raw.table.num_rows
         table, last = normalizer.rows(raw, ending.refuse)
         if sum(table.num_rows for table in tables) < rows:
@@ -217,10 +218,37 @@ def read_ahead(read: Callable[[Refuse], Iterator[RawRows]], refuse: Refuse) -> G
     What it refuses goes to `refuse` here, in the order of reading; what it raises is raised here. Close the
     iterator when the rest is not wanted: the thread has ended then.
     """
-    reading = _Reading(read)
+    parts: SimpleQueue[_Part] = SimpleQueue()
+    room, stop, rejects = threading.Semaphore(BATCHES), threading.Event(), list[Reject]()
+
+    def enqueue(rows: RawRows | None, is_last: bool = False) -> None:
+        room.acquire()
+        if stop.is_set():
+            raise _Stop
+        parts.put(_Part([*rejects], rows, is_last))
+        rejects.clear()
+
+    def collect(reject: Reject) -> None:
+        rejects.append(reject)
+        if len(rejects) >= _MOST_REJECTS:
+            enqueue(None)
+
+    def run() -> None:
+        try:
+            for rows in read(collect):
+                enqueue(rows)
+            enqueue(None, is_last=True)
+        except _Stop:
+            pass
+        except BaseException as error:
+            parts.put(_Part(rejects, error=error))
+
+    thread = threading.Thread(target=run, name="reading", daemon=True)
+    thread.start()
     try:
         while True:
-            part = reading.next()
+            part = parts.get()
+            room.release()
             for reject in part.rejects:
                 refuse(reject)
             if part.error is not None:
@@ -230,7 +258,9 @@ def read_ahead(read: Callable[[Refuse], Iterator[RawRows]], refuse: Refuse) -> G
             if part.rows is not None:
                 yield part.rows
     finally:
-        reading.stop()
+        stop.set()  # after the batch that it is reading
+        room.release()
+        thread.join()
 
 
 def _rows(
@@ -240,12 +270,7 @@ def _rows(
     rejects: Rejects,
     progress: Progress | None,
 ) -> int:
-    count = 0
-
-    definition = normalizer.definition
-
-    def refuse(reject: Reject) -> None:
-        rejects.add(reader.file.name, reject)
+    count, definition, refuse = 0, normalizer.definition, partial(rejects.add, reader.file.name)
 
     def read(refuse: Refuse) -> Iterator[RawRows]:
         return reader.rows(definition.source_columns(), refuse, progress, column_kinds(definition))
@@ -317,51 +342,6 @@ class _Part(NamedTuple):
     rows: RawRows | None = None
     is_last: bool = False
     error: BaseException | None = None
-
-
-class _Reading:
-    """The thread, and what it has read so far."""
-
-    def __init__(self, read: Callable[[Refuse], Iterator[RawRows]]) -> None:
-        self._read, self._rejects = read, list[Reject]()
-        self._parts: SimpleQueue[_Part] = SimpleQueue()
-        self._room, self._is_stopped = threading.Semaphore(BATCHES), False
-        self._thread = threading.Thread(target=self._run, name="reading", daemon=True)
-        self._thread.start()
-
-    def next(self) -> _Part:
-        """The next part, as soon as there is one."""
-        part = self._parts.get()
-        self._room.release()
-        return part
-
-    def stop(self) -> None:
-        """End the thread, after the batch that it is reading."""
-        self._is_stopped = True
-        self._room.release()
-        self._thread.join()
-
-    def _run(self) -> None:
-        try:
-            for rows in self._read(self._refuse):
-                self._enqueue(rows)
-            self._enqueue(None, is_last=True)
-        except _Stop:
-            pass
-        except BaseException as error:
-            self._parts.put(_Part(self._rejects, error=error))
-
-    def _refuse(self, reject: Reject) -> None:
-        self._rejects.append(reject)
-        if len(self._rejects) >= _MOST_REJECTS:
-            self._enqueue(None)
-
-    def _enqueue(self, rows: RawRows | None, is_last: bool = False) -> None:
-        self._room.acquire()
-        if self._is_stopped:
-            raise _Stop
-        rejects, self._rejects = self._rejects, []
-        self._parts.put(_Part(rejects, rows, is_last))
 
 
 class _Stop(Exception):

@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass
+from itertools import chain, pairwise
 from typing import Protocol, TypeVar
 from xml.parsers import expat
 
@@ -86,7 +87,10 @@ def sheet_extents(content: io.BytesIO) -> Iterator[SheetExtent]:
             for part in archive.infolist():
                 if part.filename == _ODS_CONTENT:
                     yield from _parse(_OdsTables(), _pieces(archive, part)).extents
-                elif _contains(_pieces(archive, part), b"sheetData"):
+                elif any(
+                    b"sheetData" in last[-len(b"sheetData") :] + piece
+                    for last, piece in pairwise(chain([b""], _pieces(archive, part)))
+                ):
                     yield _parse(_XlsxCells(), _pieces(archive, part)).extent
                 elif has_binary_parts:
                     yield _xlsb_extent(b"".join(_pieces(archive, part)))
@@ -114,15 +118,6 @@ def _pieces(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[bytes]:
             if size > part.file_size:
                 raise zipfile.BadZipFile(f"{part.filename} is longer than the archive says")
             yield piece
-
-
-def _contains(pieces: Iterator[bytes], word: bytes) -> bool:
-    rest = b""
-    for piece in pieces:
-        if word in rest + piece:
-            return True
-        rest = piece[-len(word) :]
-    return False
 
 
 class _Handler(Protocol):

@@ -138,7 +138,7 @@ class DelimitedText:
             table,
             rest.lines,
             lambda position: rest.raw(position).decode(UTF_8),
-            cache(lambda: parser.as_text(text)),
+            cache(lambda: parser.read(text)[0]),
         )
 
 
@@ -238,20 +238,17 @@ class _CellParser:
         """
         if self._numbers:
             try:
-                table, misfits = self._read(text, self._numbers)
+                table, misfits = self.read(text, self._numbers)
             except pa.ArrowInvalid:
                 table = None
             if table is not None and all(_is_finite(table[name]) for name in self._numbers):
                 return table, misfits
-        table, misfits = self._read(text, ())
+        table, misfits = self.read(text)
         self._numbers = {name for name in self._numbers if _are_numbers(table[name])}
         return table, misfits
 
-    def as_text(self, text: bytes) -> pa.Table:
-        """The same columns, all as text."""
-        return self._read(text, ())[0]
-
-    def _read(self, text: bytes, numbers: Collection[str]) -> tuple[pa.Table, list[_Misfit]]:
+    def read(self, text: bytes, numbers: Collection[str] = ()) -> tuple[pa.Table, list[_Misfit]]:
+        """The same columns, all as text but for these numbers. ArrowInvalid where one of them is none."""
         misfits: list[_Misfit] = []
 
         def skip(row: pa.csv.InvalidRow) -> str:
