@@ -161,13 +161,14 @@ def infer(
     guesses = find_rates(money.scale(guesses, figures), figures)
     guesses = money.with_currencies(find_attributes(guesses, fields, figures), fields)
     notes = _notes(marks, texts)
+    definition = _definition(reader, time, guesses, marks)
     for name, values in fields.items():
-        if cells.is_text(values.type):
+        if cells.is_text(values.type) and definition.missing:
             counts = values.filter(pc.is_in(values, value_set=missing)).value_counts().to_pylist()
             words = ", ".join(f"{part['values']!r} {count_of(part['counts'], 'time')}" for part in counts)
             notes += [f"Read as missing in '{name}': {words}."] if words else []
     notes += [f"Left out: '{name}', which numbers the rows." for name in indexes]
-    return Inference(_definition(reader, time, guesses, marks), time, guesses, notes, figures)
+    return Inference(definition, time, guesses, notes, figures)
 
 
 def _time(

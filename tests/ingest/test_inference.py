@@ -364,12 +364,16 @@ def test_a_guess_fits_its_own_file(place: Place) -> None:
 
 
 def test_texts_of_json_stay_texts(place: Place) -> None:
-    """JSON has null: a page that is called "-" is one, unless numbers are texts there too."""
+    """JSON has null: a page that is called "-" is one, unless numbers are texts there too. Only then it is said."""
     path = place.file("a.ndjson", '{"at": "2026-01-01", "page": "-", "n": 1}\n{"at": "2026-01-01", "n": 2}\n')
-    guess = parse_definition(definition_yaml(infer(reader(path)).definition))
+    inference = infer(reader(path))
+    guess = parse_definition(definition_yaml(inference.definition))
     assert [row["page"] for row in place.rows(path, definition=guess)] == ["-", None]
+    assert not [note for note in inference.notes if "missing" in note]
     path = place.file("b.ndjson", '{"at": "2026-01-01", "n": "1.5"}\n{"at": "2026-01-01", "n": "-"}\n')
-    guess = infer(reader(path)).definition
+    inference = infer(reader(path))
+    assert "Read as missing in 'n': '-' 1 time." in inference.notes
+    guess = inference.definition
     assert [row["n"] for row in place.rows(path, definition=guess, mode="replace")] == [1.5, None]
 
 
