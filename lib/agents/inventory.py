@@ -109,13 +109,10 @@ def forecast_inventory(desk: Desk, arguments: Booking) -> Json:
     return inventory.head(days, query) | {"booked": period, "forecast": figures, "method": note}
 
 
-MOST_SEATS = 12  # per question, whose prices are asked for one by one
-
-
 class Pricing(Targets):
     """Inventory, and who is to buy it at which price."""
 
-    seats: list[int] = Field([], max_length=MOST_SEATS, description="Ids of seats")
+    seats: list[int] = Field([], max_length=Forecast.MOST_SEATS, description="Ids of seats")
     price: Decimal | None = Field(None, gt=0, description="A CPM to compare")
 
 

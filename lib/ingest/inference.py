@@ -165,8 +165,10 @@ def infer(
     for name, values in fields.items():
         if cells.is_text(values.type) and definition.missing:
             counts = values.filter(pc.is_in(values, value_set=missing)).value_counts().to_pylist()
-            words = ", ".join(f"{part['values']!r} {count_of(part['counts'], 'time')}" for part in counts)
-            notes += [f"Read as missing in '{name}': {words}."] if words else []
+            cell_texts = ", ".join(
+                f"{part['values']!r} {count_of(part['counts'], 'time')}" for part in counts
+            )
+            notes += [f"Read as missing in '{name}': {cell_texts}."] if cell_texts else []
     notes += [f"Left out: '{name}', which numbers the rows." for name in indexes]
     return Inference(definition, time, guesses, notes, figures)
 

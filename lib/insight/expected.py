@@ -20,9 +20,6 @@ ONE_DAY = timedelta(days=1)
 Booking = tuple[datetime | None, datetime | None]
 
 
-MOST_BUYERS = 12  # seats whose wins are asked for; of more, only what all buyers may have
-
-
 def available(
     report: DealReport,
     package: SupplyPackage,
@@ -42,9 +39,8 @@ def available(
         return None
     filters = report_filters(package, report.slicer, lists, package.media_type).filters
     booking = (max(start or now, now), end, report.slicer.timezone)
-    wins = (
-        win_fields(report.slicer) if 0 < len(buyers) <= MOST_BUYERS and tells_seats(report.slicer) else None
-    )
+    is_by_seat = 0 < len(buyers) <= Forecast.MOST_SEATS and tells_seats(report.slicer)
+    wins = win_fields(report.slicer) if is_by_seat else None
     if wins is not None:
         lookup = seat_prices.daily_lookup(report, wins, filters, buyers, Forecast.HISTORY_DAYS)
         answers = [report.ask(query) for query in lookup.queries]

@@ -34,6 +34,8 @@ class Forecast:
 
     HISTORY_DAYS: ClassVar[int] = 182
     """Complete days, from which a forecast and its past tests are: twenty-six weeks."""
+    MOST_SEATS: ClassVar[int] = 12
+    """Seats whose wins are asked for, one by one; with more of them it is what all buyers may have."""
 
     value: float
     low: float = math.nan

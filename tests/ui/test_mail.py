@@ -125,7 +125,8 @@ def test_a_desk_without_a_mail_server(monkeypatch: pytest.MonkeyPatch, kept: Kee
 
 
 def test_the_list_on_access(kept: Keeper) -> None:
-    """A person sees their mails, an administrator everybody's; a switch has alerts mailed."""
+    """A person sees their mails, an administrator everybody's, and that one is on its way; a switch
+    has alerts mailed."""
     view = kept("manager").views.save("demo", "delivery", "Secret plans", WEEK)
     kept("manager").mails.add(view.id, Schedule("weekly", "UTC", 480, 2))
     desk = opened("access", "manager")
@@ -141,4 +142,7 @@ def test_the_list_on_access(kept: Keeper) -> None:
     table = desk.run().dataframe[-1].value
     assert set(table["Mail"]) == {"Alerts", "A view of demo/delivery"}
     assert set(table["Person"]) == {"manager"}
+    (weekly,) = [mail for mail in kept("manager").mails.mine() if mail.pace == "weekly"]
+    kept("manager").mails.send_now(weekly.id)
+    assert "on its way" in set(opened("access", "manager").dataframe[-1].value["Next"])
     assert len(opened("access", "viewer").dataframe) == 0

@@ -82,11 +82,11 @@ addEventListener("keydown", (event) => {
   const { stops, isEmpty } = popoverStops()
   const isIn = event.target === button && !event.shiftKey
   const isOut = event.target === stops.at(event.shiftKey ? 0 : -1)
-  const isAwaited = isIn && isEmpty && !(awaited?.button === button && awaited.isOver)
-  if (!isAwaited && (!stops.length || (!isIn && !isOut))) return
+  const mayCome = isIn && isEmpty && !(tabWait?.button === button && tabWait.isOver)
+  if (!mayCome && (!stops.length || (!isIn && !isOut))) return
   event.preventDefault()
   event.stopImmediatePropagation() // a dialog would lead to its own next
-  if (isAwaited) awaitStops(button)
+  if (mayCome) waitForStops(button)
   else (isIn ? stops[0] : button).focus()
 }, true)
 
@@ -99,18 +99,18 @@ function popoverStops() {
 
 // What is in a popover may be drawn by the run that its opening asks for. Tab waits for it, rather than lead past it.
 const CONTENT_MILLISECONDS = 5000
-let awaited = null
+let tabWait = null
 
-function awaitStops(button) {
-  if (awaited?.button === button) return
-  const wait = (awaited = { button, isOver: false })
+function waitForStops(button) {
+  if (tabWait?.button === button) return
+  const wait = (tabWait = { button, isOver: false })
   const until = performance.now() + CONTENT_MILLISECONDS
   const look = () => {
     const isLeft = document.activeElement !== button || button.ariaExpanded !== "true"
     const { stops, isEmpty } = popoverStops()
     if (!isLeft && isEmpty && performance.now() < until) return requestAnimationFrame(look)
     wait.isOver = !isLeft && isEmpty
-    if (!wait.isOver) awaited = null
+    if (!wait.isOver) tabWait = null
     if (!isLeft) stops[0]?.focus()
   }
   look()

@@ -29,7 +29,7 @@ def table(mails: Iterable[Subscription], with_owner: bool) -> pd.DataFrame:
             "Person": subscription.owner,
             "To": subscription.recipient or "own address",
             "Comes": subscription.schedule.title,
-            "Next": mail.next_text(subscription) if subscription.next_time else "",
+            "Next": "on its way" if subscription.is_going else mail.next_text(subscription),
             "Last sent": subscription.sent,
             "Problem": subscription.problem,
         }

@@ -20,7 +20,7 @@ from lib.ui import streamlit_compat
 from lib.ui.kit import slicer_info
 
 PAGE_STATE, ABOUT, LEFT_OUT = "page_state", "page_state_about", "page_state_left_out"
-RESOLVED = "resolved_state"
+STATE_ENTRY = "state_entry"
 SCREEN, MEANINGS = "screen", "states_without_parameters"
 EXPLORATION, EXPLORATION_BEFORE = "explore", "exploration_before"
 MOST_STEPS, MOST_ADDRESSES = 50, 50
@@ -92,7 +92,7 @@ class HistoryEntry:
     steps: Steps = field(default_factory=Steps)
 
 
-class ResolvedState(NamedTuple):
+class StateEntry(NamedTuple):
     """A state, and what it was read from: the slicer; project, name, parameters and the reader's zone."""
 
     slicer: Slicer
@@ -121,7 +121,7 @@ def current(context: RequestContext) -> PageState:
         params = {name: text for name, text in params.items() if name != EXPLORATION}
     # A run asks a dozen times with one context.
     source = (about, params, context.own_zone)
-    cached_state: ResolvedState | None = None if is_moved else context.caches.get(RESOLVED)
+    cached_state: StateEntry | None = None if is_moved else context.caches.get(STATE_ENTRY)
     if cached_state is not None and cached_state.slicer is context.slicer and cached_state.source == source:
         page_state = cached_state.page_state
     else:
@@ -139,7 +139,7 @@ def current(context: RequestContext) -> PageState:
             st.session_state[LEFT_OUT] = left_out
         st.session_state[ABOUT], st.session_state[EXPLORATION_BEFORE] = about, params.get(EXPLORATION)
         if not is_moved:
-            context.caches[RESOLVED] = ResolvedState(context.slicer, source, page_state)
+            context.caches[STATE_ENTRY] = StateEntry(context.slicer, source, page_state)
     if params or is_moved:
         _write(page_state.params if params else {}, steps=Steps() if is_moved else steps(), url=url)
     return page_state

@@ -49,9 +49,9 @@ def send_mentions(context: RequestContext, note: Note, noun: str, before: str) -
 
 
 def next_text(subscription: Subscription) -> str:
-    """When the mail comes next, in the zone of its reader; for others, what it waits for."""
+    """When the mail comes next, in the zone of its reader; empty where that is not known."""
     if subscription.next_time is None:
-        return subscription.schedule.title
+        return ""
     at = subscription.next_time.astimezone(time_zones.zone(subscription.zone))
     return f"{at:%a} {numbers.days(at.date(), at.date())}, {at:%H:%M} ({subscription.zone})"
 
@@ -79,8 +79,8 @@ def _draw_subscription(context: RequestContext, shelf: EntryShelf, subscription:
     st.markdown(f":material/mail: {plain(subscription.schedule.title)}, to {plain(to)}")
     if subscription.is_going:
         st.caption("A mail is on its way: it goes within half a minute.")
-    elif subscription.next_time is not None:
-        st.caption(plain(f"Next mail: {next_text(subscription)}"))
+    elif text := next_text(subscription):
+        st.caption(plain(f"Next mail: {text}"))
     if subscription.problem:
         st.warning(plain(subscription.problem), icon=":material/warning:")
     mails = context.clients.view_store.mails

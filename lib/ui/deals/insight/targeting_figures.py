@@ -31,7 +31,6 @@ from lib.wire.filters import Filter
 
 DAY = time_key_field("day")
 DAYS = 30
-MOST_SEATS = 12
 ALL_BUYERS = "what all buyers together may have"
 Booking = tuple[datetime | None, datetime | None]
 Figures = list[tuple[DataField, tuple[DayFigure, ...]]]
@@ -61,7 +60,7 @@ def draw_days(
         others = sorted({price.currency for price in prices.values() if price.currency})
         prices = {seat: price for seat, price in prices.items() if not price.currency}
         prices = {seat: price for seat, price in prices.items() if seat in seats}
-        is_told = 0 < len(prices) <= MOST_SEATS and tells_seats(context.slicer)
+        is_told = 0 < len(prices) <= Forecast.MOST_SEATS and tells_seats(context.slicer)
         asking, names = deal_report.insight(context), tuple(field.name for field in fields)
         query = asking.query(Forecast.HISTORY_DAYS, filters=filters, data_fields=names, split_by=(DAY,))
         wins = asking.win_fields if is_told else None
@@ -114,8 +113,8 @@ def left_out(prices: Prices, has_wins: bool) -> str:
             "Wins reach a price where those of a site (or deal) and day do on average. Seasons and holidays "
             "are not in it."
         )
-    if len(prices) > MOST_SEATS:
-        why = f"With more than {MOST_SEATS} seats, they and their prices"
+    if len(prices) > Forecast.MOST_SEATS:
+        why = f"With more than {Forecast.MOST_SEATS} seats, they and their prices"
     else:
         why = "This slicer can't tell what a seat won: seats and prices" if prices else "Seats, prices"
     return f"{why}, seasons and holidays are not in it."
