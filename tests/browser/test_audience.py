@@ -190,6 +190,20 @@ def test_a_zoom_stays_until_it_is_left(audience: Page) -> None:
     assert "zoom=" not in audience.url
 
 
+def test_cards_open_where_they_have_room(audience: Page) -> None:
+    """The popover of the cards, drawn once it is open, has its last choice in sight each time: it opens above
+    its button, as there is no room below."""
+    settled(audience)
+    for _ in range(3):
+        audience.locator(".st-key-leaderboard_picker button").click()
+        choice = audience.get_by_role("radio", name="Amount")
+        expect(choice).to_be_in_viewport(ratio=1)
+        button = audience.locator(".st-key-leaderboard_picker button").bounding_box()
+        assert choice.bounding_box()["y"] < button["y"]
+        audience.keyboard.press("Escape")
+        expect(choice).to_have_count(0)
+
+
 def test_any_number_of_days_can_be_typed(audience: Page) -> None:
     """What is typed as a number of days is asked in relative dates; what is none is kept, and said."""
     settled(audience)

@@ -35,7 +35,7 @@ SCALE = (
     "The lines below figures have one scale: their mean in the middle, at least 25 % to each side. A change "
     "has a color where it is more than noise, and good or bad news."
 )
-PICKER_HEIGHT = 460
+PICKER_HEIGHT = 400
 METRICS, CONTROLS, PICKER = "shown_metrics", "overview_controls", "leaderboard_picker"
 
 
@@ -126,11 +126,10 @@ def draw(context: PageContext) -> None:
         popover = st.popover(
             "Cards", icon=":material/leaderboard:", type="tertiary", key=PICKER, on_change="rerun"
         )
-        with popover:
+        # As high as what it will have: the browser opens it where there is room for what it has then.
+        with popover, st.container(height=PICKER_HEIGHT, border=False):
             if popover.open:
                 draw_leaderboard_picker(current_focus.current(context))
-            else:
-                st.space(PICKER_HEIGHT)  # the browser opens it where there is room for what it has then
         if (menu := export_menu.open_menu("leaderboards")) is not None:
             with menu:
                 page_focus = current_focus.current(context)
