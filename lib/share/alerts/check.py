@@ -8,7 +8,7 @@ from lib.reporting.models import InfoQuery
 from lib.reporting.watched import FigureUnavailable
 from lib.serving import connect
 from lib.settings import Settings
-from lib.views import Alert, AlertState, SavedView
+from lib.views import Alert, AlertState
 from lib.wire.errors import AccessError, DeadlineExceeded, ResponseTimeout, TrancheError
 
 
@@ -32,30 +32,27 @@ def check(alert: Alert, person: Person | None, settings: Settings) -> Verdict:
     """The alert's verdict for its owner, None where they can't sign in any more. Failures become verdicts."""
     if person is None:
         return Verdict("lost", problem="Its owner can't sign in any more.")
-    return replace(_verdict(alert, person, settings), rows_key=person.rows_key(alert.project, alert.slicer))
-
-
-def _verdict(alert: Alert, person: Person, settings: Settings) -> Verdict:
-    reason = f"Its owner can't see this view of {alert.project}/{alert.slicer} any more."
     try:
-        clients = connect.connect(person, settings)
-        view = clients.view_store.views.get(alert.view_id)
-        if view is None or (view.project, view.slicer) not in clients.slicers:
-            return Verdict("lost", problem=reason)
-        return _of_view(alert, view, clients)
+        verdict = _judge(alert, connect.connect(person, settings))
     except AccessError:
-        return Verdict("lost", problem=reason)
+        reason = f"Its owner can't see this view of {alert.project}/{alert.slicer} any more."
+        verdict = Verdict("lost", problem=reason)
     except FigureUnavailable as unavailable:
-        return Verdict(problem=str(unavailable))
+        verdict = Verdict(problem=str(unavailable))
     except ResponseTimeout:
-        return Verdict(problem="The service did not answer in time.")
+        verdict = Verdict(problem="The service did not answer in time.")
     except DeadlineExceeded:
-        return Verdict(problem="The figure took too long to compute; choose fewer days in the view.")
+        verdict = Verdict(problem="The figure took too long to compute; choose fewer days in the view.")
     except TrancheError as error:
-        return Verdict(problem=f"{error.reason.rstrip('.')}.")
+        verdict = Verdict(problem=f"{error.reason.rstrip('.')}.")
+    return replace(verdict, rows_key=person.rows_key(alert.project, alert.slicer))
 
 
-def _of_view(alert: Alert, view: SavedView, clients: connect.Clients) -> Verdict:
+def _judge(alert: Alert, clients: connect.Clients) -> Verdict:
+    """The verdict on the figure. AccessError without the view; FigureUnavailable, the service's errors."""
+    view = clients.view_store.views.get(alert.view_id)
+    if view is None or (view.project, view.slicer) not in clients.slicers:
+        raise AccessError("The view is gone, or its slicer")
     about = {"project_name": view.project, "slicer_name": view.slicer}
     slicer = clients.with_own(clients.reporting.info(InfoQuery(**about)), view.project, view.slicer)
     if alert.field not in {field.name for field in slicer.data_fields}:

@@ -8,7 +8,7 @@ password: neither it nor the secret reach a log.
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -149,14 +149,27 @@ class Watch:
     def look(self, now: datetime) -> list[Alert]:
         """Check what is due, then send what is to be sent; returns the alerts that were checked."""
         alerts = self.store.everything()
-        versions = {
-            pair: self._version(*pair) for pair in {(alert.project, alert.slicer) for alert in alerts}
-        }
+        # They change with each import; empty for a remote service, whose imports are unknown.
+        versions = dict.fromkeys(((alert.project, alert.slicer) for alert in alerts), "")
+        if self._warehouse is not None:
+            for project, slicer in versions:
+                with suppress(TrancheError):
+                    versions[project, slicer] = self._warehouse.open(project, slicer).version
         everyone = self._people.everyone()
         owners = {person.username: person for person in everyone if not self._people.is_locked(person)}
-        due = [alert for alert in alerts if self._is_due(alert, owners, versions, now)]
-        for alert in due:
-            verdict = check(alert, _owner(alert, owners), self._settings)
+        due = []
+        for alert in alerts:
+            pair, owner = (alert.project, alert.slicer), owners.get(alert.owner)
+            if owner is not None and not owner.had_name(alert.created):
+                owner = None  # a namesake came instead
+            # A check in the future was made before the clock was set back.
+            is_new = alert.checked is None or abs(now - alert.checked) >= EVERY
+            # The owner may see other rows since.
+            has_changed = alert.rows_key != ("" if owner is None else owner.rows_key(*pair))
+            if not (is_new or has_changed or self._versions.get(pair) != versions[pair]):
+                continue
+            due.append(alert)
+            verdict = check(alert, owner, self._settings)
             if self.store.settle(alert, verdict, now, self._webhook.is_set):
                 log.info("Alert %d: %s", alert.id, "fires" if verdict.state == "firing" else "cleared")
         self._versions = versions
@@ -166,18 +179,6 @@ class Watch:
     def close(self) -> None:
         self._webhook.close()
 
-    def _is_due(
-        self, alert: Alert, owners: Mapping[str, Person], versions: dict[Slicer, str], now: datetime
-    ) -> bool:
-        """Whether it was not checked lately, or its owner may see other rows since.
-
-        A check in the future was made before the clock was set back.
-        """
-        pair, owner = (alert.project, alert.slicer), _owner(alert, owners)
-        is_new = alert.checked is None or abs(now - alert.checked) >= EVERY
-        has_changed = alert.rows_key != ("" if owner is None else owner.rows_key(*pair))
-        return is_new or has_changed or self._versions.get(pair) != versions[pair]
-
     def _body(self, message: AlertMessage) -> str:
         """A message for who its owner is now; see `body`. An alert takes its messages along."""
         alert = self.store.alert(message.alert_id)
@@ -185,21 +186,6 @@ class Watch:
         rows_key = "" if owner is None else owner.rows_key(alert.project, alert.slicer)
         sight = self.store.alert_for(owner, alert.id)
         return body(alert, sight, message.event, rows_key, self._settings.address)
-
-    def _version(self, project: str, slicer: str) -> str:
-        """A version that changes with each import; empty for a remote service, whose imports are unknown."""
-        if self._warehouse is None:
-            return ""
-        try:
-            return self._warehouse.open(project, slicer).version
-        except TrancheError:
-            return ""
-
-
-def _owner(alert: Alert, owners: Mapping[str, Person]) -> Person | None:
-    """The owner of an alert among these people; None where they are gone, or a namesake came instead."""
-    owner = owners.get(alert.owner)
-    return owner if owner is not None and owner.had_name(alert.created) else None
 
 
 def watching(settings: Settings) -> AbstractContextManager[None]:

@@ -122,7 +122,14 @@ def section(
     units = {"price": money.of(offer.currency).terms}
     return snapshots.Answer(
         sentence=sentence(negotiation, money, is_buyer=True),
-        rounds=[_round(answer, money) for answer in negotiation.rounds],
+        rounds=[
+            snapshots.Round(
+                f"{answer.who if answer.side == 'buyer' else 'The seller'} {act_text(answer, money)}",
+                "" if answer.at is None else numbers.moment(answer.at),
+                answer.word,
+            )
+            for answer in negotiation.rounds
+        ],
         mark=negotiation.mark,
         terms=json.dumps(terms),
         name=texts.get("name")
@@ -163,13 +170,6 @@ def _by_title(rows: Iterable[tuple[str, str]]) -> dict[str, str]:
     for title, text in rows:
         texts[title] = f"{texts[title]}; {text}" if title in texts else text
     return texts
-
-
-def _round(answer: Round, money: Prices) -> snapshots.Round:
-    """A line of the list of rounds, as both sides read it."""
-    who = answer.who if answer.side == "buyer" else "The seller"
-    at = "" if answer.at is None else numbers.moment(answer.at)
-    return snapshots.Round(f"{who} {act_text(answer, money)}", at, answer.word)
 
 
 def _day(text: str, today: date) -> date | None:

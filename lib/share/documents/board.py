@@ -76,7 +76,26 @@ def block(
         notes=tuple(map(straight, (*sentences, *left_out))),
         text=straight(item.text),
     )
-    return _DRAWN[item.part](frame, focus, parts[PARTS[item.part]])
+    answer = parts[PARTS[item.part]]
+    if item.part in ("leaderboard", "table"):
+        if not answer:
+            has_split = bool(focus.query.split_by)
+            reason = "No data for these filters and days." if has_split else "This view has no split."
+            return replace(frame, message=reason)
+        table = snapshot_table(answer[0], focus.numbers)
+        about = f"{frame.about} · values: {table.about}" if table.about else frame.about
+        return replace(frame, table=replace(table, title=frame.title, about=""), about=about)
+    if answer["nothing"]:
+        return replace(frame, message=answer["nothing"]["sentence"])
+    if item.part == "headline":
+        return replace(frame, figures=tuple(map(snapshot_figure, answer["figures"])))
+    field = answer["fields"][answer["field"]]
+    if not field["now"]:
+        return replace(frame, message="This slicer has no time: there is nothing to draw over it.")
+    if reason := reason_without_chart(answer, field):
+        return replace(frame, message=reason)
+    # The block's title says what the chart is of.
+    return replace(frame, chart=replace(snapshot_chart(answer, field), title=frame.title))
 
 
 def title(item: BoardItem, copy: BoardCopy, focus: Focus) -> str:
@@ -111,33 +130,3 @@ def _about(item: BoardItem, focus: Focus, query: AudienceQuery) -> Iterator[str]
     yield from filters.sentences(query, focus.slicer, descriptions, filters.MOST_NAMES)
     if focus.slicer.restrictions:
         yield f"only rows where {filters.restrictions(focus.slicer)}"
-
-
-def _headline(block: snapshots.Block, focus: Focus, head: Any) -> snapshots.Block:
-    if head["nothing"]:
-        return replace(block, message=head["nothing"]["sentence"])
-    return replace(block, figures=tuple(map(snapshot_figure, head["figures"])))
-
-
-def _chart(block: snapshots.Block, focus: Focus, head: Any) -> snapshots.Block:
-    if head["nothing"]:
-        return replace(block, message=head["nothing"]["sentence"])
-    field = head["fields"][head["field"]]
-    if not field["now"]:
-        return replace(block, message="This slicer has no time: there is nothing to draw over it.")
-    if reason := reason_without_chart(head, field):
-        return replace(block, message=reason)
-    # The block's title says what the chart is of.
-    return replace(block, chart=replace(snapshot_chart(head, field), title=block.title))
-
-
-def _table(block: snapshots.Block, focus: Focus, split: Any) -> snapshots.Block:
-    if split:
-        table = snapshot_table(split[0], focus.numbers)
-        about = f"{block.about} · values: {table.about}" if table.about else block.about
-        return replace(block, table=replace(table, title=block.title, about=""), about=about)
-    reason = "No data for these filters and days." if focus.query.split_by else "This view has no split."
-    return replace(block, message=reason)
-
-
-_DRAWN = {"headline": _headline, "chart": _chart, "leaderboard": _table, "table": _table}

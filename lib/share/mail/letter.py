@@ -174,12 +174,12 @@ def _as_text(part: Part) -> str:
         case Link():
             return f"{one_line(part.label)}: {part.address}"
         case FigureTable():
-            lines = [f"  {one_line(f'{row.label}: {row.value}')}{_beside(row)}" for row in part.rows]
+            lines = [
+                f"  {one_line(f'{row.label}: {row.value}')}"
+                f"{f' ({one_line(row.remark)})' if row.remark else ''}"
+                for row in part.rows
+            ]
             return "\n".join([*([one_line(part.title)] if part.title else []), *lines])
-
-
-def _beside(row: FigureRow) -> str:
-    return f" ({one_line(row.remark)})" if row.remark else ""
 
 
 def _as_html(part: Part, names: Iterator[str]) -> str:

@@ -6,14 +6,13 @@ each try they are those of who the owner is then.
 """
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from lib import database
 from lib.deals.models import DemandDeal
 from lib.deals.negotiation import seat_number
 from lib.people import Person
@@ -25,7 +24,7 @@ from lib.share.mail.letter import Letter, Remark, message, new_message_id
 from lib.share.mail.outbox import PAUSES, MailMessage, Outbox
 from lib.share.mail.unsubscribe import Unsubscriber
 from lib.share.messages import CLAIM, background
-from lib.views import Alert, Board, SavedView, Subscription
+from lib.views import Alert, Subscription
 from lib.wire import time_zones
 from lib.wire.deadline import Deadline
 from lib.wire.errors import AccessError, Forbidden, NotFound, TrancheError, Unreachable
@@ -68,8 +67,21 @@ class Post:
 
         Once the mail server can't be reached the others wait too.
         """
-        if not self._server.is_set or not self._deliver(now):
+        if not self._server.is_set:
             return
+        for mail in self.outbox.claim_due(now):
+            try:
+                if not self._may_have(mail):
+                    self.outbox.forget(mail)
+                    continue
+                self._server.send(mail.body.encode("ascii"), mail.recipient)
+            except TrancheError as error:
+                is_final = isinstance(error, MailRefusal) and error.is_final
+                self.outbox.put_off(mail, now, error.reason, is_final)
+                if isinstance(error, Unreachable):
+                    return
+            else:
+                self.outbox.forget(mail)
         for subscription in self.outbox.due(now):
             if not (is_alone() and self._send(subscription, now)):
                 return
@@ -131,7 +143,16 @@ class Post:
         clients = self._clients(person)
         if subscription.is_of_alerts:
             return _of_alerts(self._writer, subscription, clients.view_store.alerts.mine(), recipient, now)
-        board, views = _content(subscription, clients)
+        store, board = clients.view_store, None
+        if subscription.board_id is None:
+            view = store.views.get(subscription.view_id or 0)
+            views = [] if view is None else [view]
+        else:
+            board = store.boards.get(subscription.board_id)
+            views = [] if board is None else [*store.boards.views_of(board).values()]
+        views = [view for view in views if (view.project, view.slicer) in clients.slicers]
+        if not views:
+            raise AccessError(NO_VIEW if subscription.board_id is None else NO_BOARD)
         pairs = sorted({(view.project, view.slicer) for view in views})
         mark = {"data": " ".join(self._data(pair, now) for pair in pairs)}
         if subscription.pace == "import" and not subscription.mark:
@@ -189,41 +210,22 @@ class Post:
             self._marks[pair] = now, mark
         return mark
 
-    def _deliver(self, now: datetime) -> bool:
-        """Send messages that are due; False where the mail server can't be reached: the others wait too."""
-        for mail in self.outbox.claim_due(now):
-            try:
-                if not self._may_have(mail):
-                    self.outbox.forget(mail)
-                    continue
-                self._server.send(mail.body.encode("ascii"), mail.recipient)
-            except TrancheError as error:
-                is_final = isinstance(error, MailRefusal) and error.is_final
-                self.outbox.put_off(mail, now, error.reason, is_final)
-                if isinstance(error, Unreachable):
-                    return False
-            else:
-                self.outbox.forget(mail)
-        return True
-
     def _may_have(self, mail: MailMessage) -> bool:
-        """Whether a message is still to be sent: whoever it is from, or about, may have lost access since."""
+        """Whether a message is still to be sent: whoever it is from, or about, may have lost access since,
+        or the deal is another seat's. Raises the service's errors."""
         person = self._people.still(mail.owner, mail.created)
         if person is None or (mail.project and not person.may_see(mail.project, mail.slicer)):
             return False
-        if mail.deal is not None and not self._sees_deal(person, mail.deal, mail.seat):
-            return False
+        if mail.deal is not None:
+            if not person.deals.reads:
+                return False
+            try:
+                deal = self._clients(person).deals.get(DemandDeal, mail.deal)
+            except (NotFound, AccessError, Forbidden):
+                return False
+            if seat_number(deal) != mail.seat:
+                return False
         return mail.recipient == person.email or self._may_share(person)
-
-    def _sees_deal(self, person: Person, number: int, seat: int | None) -> bool:
-        """Whether a person sees the deal now, and it is still for this seat. Raises the service's errors."""
-        if not person.deals.reads:
-            return False
-        try:
-            deal = self._clients(person).deals.get(DemandDeal, number)
-        except (NotFound, AccessError, Forbidden):
-            return False
-        return seat_number(deal) == seat
 
     def _clients(self, person: Person) -> connect.Clients:
         deadline = Deadline(max(self._settings.deadline_seconds, self._settings.remote.answer_seconds))
@@ -231,21 +233,6 @@ class Post:
 
     def _may_share(self, person: Person) -> bool:
         return person.may_share and self._settings.share_links
-
-
-def _content(subscription: Subscription, clients: connect.Clients) -> tuple[Board | None, list[SavedView]]:
-    """The board, if it is one, and the views of slicers that its owner sees. AccessError without any."""
-    store = clients.view_store
-    if subscription.board_id is None:
-        view, board = store.views.get(subscription.view_id or 0), None
-        views = [] if view is None else [view]
-    else:
-        board = store.boards.get(subscription.board_id)
-        views = [] if board is None else [*store.boards.views_of(board).values()]
-    views = [view for view in views if (view.project, view.slicer) in clients.slicers]
-    if not views:
-        raise AccessError(NO_VIEW if subscription.board_id is None else NO_BOARD)
-    return board, views
 
 
 def _of_alerts(
@@ -284,9 +271,4 @@ def posting(settings: Settings) -> AbstractContextManager[None]:
     """
     if not settings.mail.smtp_host:
         return nullcontext()
-    return background(settings, "mail", "Mails could not be made", lambda: _post(settings))
-
-
-@contextmanager
-def _post(settings: Settings) -> Iterator[database.Look]:
-    yield Post(settings).look
+    return background(settings, "mail", "Mails could not be made", lambda: nullcontext(Post(settings).look))

@@ -81,26 +81,11 @@ def picture(chart: Chart, kind: Literal["png", "svg"] = "png") -> bytes:
 
 
 def _figure(chart: Chart, size: tuple[int, int], font: float, above: float) -> tuple[Figure, Axes]:
-    """The chart drawn on a figure of so many pixels, so many of them `above` its axes."""
+    """The chart drawn on a figure of so many pixels, a point each, so many of them `above` its axes."""
     width, height = size
     figure = Figure(figsize=(width / 72, height / 72), dpi=72)
     side, low, high = 48 / width, 26 / height, above / height
     axes = figure.add_axes((side, low, 1 - 2 * side, 1 - low - high))
-    _plot(axes, chart, width - 96, font)
-    return figure, axes
-
-
-def _save(figure: Figure, kind: str, name: str) -> bytes:
-    """The figure as a file that is equal for equal figures: nothing of when or by what it was made."""
-    file = io.BytesIO()
-    mpl.rcParams["svg.hashsalt"] = name
-    about = ("Software",) if kind == "png" else ("Creator", "Date", "Format", "Type")
-    figure.savefig(file, format=kind, dpi=144 if kind == "png" else 72, metadata=dict.fromkeys(about))
-    return NO_XML.sub(b"", file.getvalue()) if kind == "svg" else file.getvalue()
-
-
-def _plot(axes: Axes, chart: Chart, width: float, font: float) -> None:
-    """Draw the lines on the axes, `width` points wide."""
     starts = [_seconds(start) for start in chart.starts]
     second_axes = axes.twinx() if any(line.is_beside for line in chart.lines) else axes
     for rank, line in enumerate(chart.lines):
@@ -118,10 +103,20 @@ def _plot(axes: Axes, chart: Chart, width: float, font: float) -> None:
         axes.axvline(starts[index], color=GRAY, lw=1, ls=(0, (1, 3)))
         hours = sentence.partition(":")[0]
         axes.text(starts[index], 1, f" {hours}", color=GRAY, size=font - 1, transform=top, va="top")
-    places = ticks(chart, max(2, int(width / ROOM_OF_A_TICK)))
+    places = ticks(chart, max(2, int((width - 96) / ROOM_OF_A_TICK)))
     axes.set_xticks([starts[index] for index, _ in places], [text for _, text in places])
     axes.grid(visible=True, axis="y", color=FAINT, linewidth=1)
     axes.set_axisbelow(True)
+    return figure, axes
+
+
+def _save(figure: Figure, kind: str, name: str) -> bytes:
+    """The figure as a file that is equal for equal figures: nothing of when or by what it was made."""
+    file = io.BytesIO()
+    mpl.rcParams["svg.hashsalt"] = name
+    about = ("Software",) if kind == "png" else ("Creator", "Date", "Format", "Type")
+    figure.savefig(file, format=kind, dpi=144 if kind == "png" else 72, metadata=dict.fromkeys(about))
+    return NO_XML.sub(b"", file.getvalue()) if kind == "svg" else file.getvalue()
 
 
 def ticks(chart: Chart, most: int) -> list[tuple[int, str]]:
