@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 from dealing import Visit, clean, clients
+from sqlalchemy import text
 from streamlit.testing.v1 import AppTest
 
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
+from lib.deals.package_records import Drafts
 from lib.settings import Settings
 
 PRICE, NAME = "change-demand_deals-1-price", "change-demand_deals-1-name"
@@ -24,6 +26,20 @@ def form(visit: Visit, key: str = "demand_deals-1", person: str = "manager") -> 
 def press(desk: AppTest, label: str) -> AppTest:
     """Press the button of this label."""
     return clean(next(button for button in desk.button if button.label == label).click().run())
+
+
+def test_a_store_that_fails_hides_nothing(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it can't be looked for, it is said in place of the form; once the store answers, it is offered."""
+    clean(form(visit).text_input(key=PRICE).set_value("2.75").run())
+    with monkeypatch.context() as failing:
+        failing.setattr(Drafts, "get", lambda self, key=None: self.row(text("SELECT * FROM away")))
+        desk = form(visit)
+        [problem] = [error for error in desk.error if "database" in error.value]
+        assert "If you left a change unsaved, it is kept." in problem.value
+        assert not [field for field in desk.text_input if field.key == PRICE]
+    desk = press(desk, "Try again")
+    assert [info.value for info in desk.info if "was not saved" in info.value]
+    assert press(desk, "Continue").text_input(key=PRICE).value == "2.75"
 
 
 @pytest.mark.parametrize("text", ["3.40", "2,5", "", "3.4"])

@@ -103,7 +103,9 @@ class DrawerChange:
     @property
     def is_kept(self) -> bool:
         """Whether a reload left a change of this entity, which is offered in place of its form."""
-        return self.edit is None and kept_change.find(self.context, self.key) is not None
+        with suppress(TrancheError):  # the form says that it can't be looked for
+            return self.edit is None and kept_change.find(self.context, self.key) is not None
+        return False
 
     @property
     def would_lose(self) -> bool:
@@ -113,15 +115,19 @@ class DrawerChange:
     def draw(self, entity: PackageOrDeal) -> None:
         """Draw the form.
 
-        What a reload left is offered first: nothing is filled in, and nothing of it lost, without a word.
+        What a reload left is offered first: nothing is filled in, and nothing of it lost, without a word. Nor
+        is a form drawn while that can't be looked for: what is typed in it would take its place.
         """
-        prefix, edit = self.prefix, self.edit
-        if edit is None and (change := kept_change.find(self.context, self.key)) is not None:
-            kept_change.offer(change, prefix, partial(self.resume, change), self.forget)
+        prefix = self.prefix
+        if self.edit is None:
+            with report_errors("What you typed before", effect="If you left a change unsaved, it is kept."):
+                if (change := kept_change.find(self.context, self.key)) is not None:
+                    kept_change.offer(change, prefix, partial(self.resume, change), self.forget)
+                else:
+                    values = merge.of(entity)
+                    self._start(Edit(values, entity.etag), values)
+        if (edit := self.edit) is None:
             return
-        if edit is None:
-            edit = Edit(merge.of(entity), entity.etag)
-            self._start(edit, edit.base)
         form, last_try = self.form, self.last_try
         mine = form.read()
         _draw_meetings(edit, field_text.prices_of(self.context).of(getattr(entity, "currency", None)))
@@ -169,9 +175,10 @@ class DrawerChange:
 
     def restore(self) -> None:
         """Fill the form with what a reload left, if anything, whatever became of the entity."""
-        change = kept_change.find(self.context, self.key)
-        if self.edit is None and change is not None:
-            self.resume(change)
+        with report_errors("What you typed before", effect="If you left a change unsaved, it is kept."):
+            change = kept_change.find(self.context, self.key)
+            if self.edit is None and change is not None:
+                self.resume(change)
 
     def begin(self, entity: PackageOrDeal, proposal: Proposal) -> None:
         """Begin an edit of the entity as it is now, with a proposal's values in the form."""

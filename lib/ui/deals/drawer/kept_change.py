@@ -40,13 +40,16 @@ class KeptChange:
 
 
 def find(context: PageContext, key: Key) -> KeptChange | None:
-    """The change that a reload left; None without one that can be read. It is looked for once per session."""
+    """The change that a reload left; None without one that can be read. It is found once per session.
+
+    Raises why it can't be looked for; the next call looks anew.
+    """
     changes: dict[Key, KeptChange | None] = st.session_state.setdefault(FOUND, {})
     if key in changes:
         return changes[key]
-    changes[key] = None
+    kept_draft, changes[key] = context.clients.drafts.get(key), None
     try:
-        if (kept_draft := context.clients.drafts.get(key)) is not None:
+        if kept_draft is not None:
             body = kept_draft.body
             entity = model_of(key[0]).model_validate(body["base"])
             values = merge.of(entity) if isinstance(entity, SupplyPackage | DemandDeal) else {}
@@ -55,8 +58,6 @@ def find(context: PageContext, key: Key) -> KeptChange | None:
             Targeting.model_validate(change.form["targeting"])
             moments.rules(change.form["offset"])
             _bodies()[key], changes[key] = body, change
-    except TrancheError as error:
-        log.warning("What was typed and not saved can't be read: %s", error.reason)
     except (ValidationError, KeyError):
         log.exception("A change that was kept can't be read")
     return changes[key]
