@@ -23,6 +23,7 @@ MARKS = MappingProxyType(
     | dict.fromkeys(("es-mx", "es-us"), COMMA_POINT)
 )
 LONGEST = 1_000_000
+LARGE_PERCENT = 10_000
 FORMATS = {"en": "1,234.5", "de": "1.234,5", "fr": "1\N{NARROW NO-BREAK SPACE}234,5", "de-CH": "1’234.5"}
 """How numbers can be written, by the language that writes them so."""
 
@@ -141,10 +142,13 @@ class Numbers:
         return plus(amount, self.short(amount, field))
 
     def change(self, ratio: float | None) -> str:
-        """A relative change, signed: `+12.3 %`."""
+        """A relative change, signed: `+12.3 %`; cut to three figures where it tells only that the figure
+        before was next to nothing: `+443k %`."""
         if ratio is None or not math.isfinite(ratio):
             return NOTHING
-        return plus(ratio, self.percent(100 * ratio))
+        percent = 100 * ratio
+        text = f"{self.rough(percent)} %" if abs(percent) >= LARGE_PERCENT else self.percent(percent)
+        return plus(ratio, text)
 
 
 def read_language(cookie: str) -> str:

@@ -69,10 +69,19 @@ def test_short_values(value: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "text"), [(0.123, "+12.3 %"), (-0.5, "−50.0 %"), (0.0001, "0.0 %"), (0, "0.0 %")]
+    ("ratio", "text"),
+    [
+        (0.123, "+12.3 %"),
+        (-0.5, "−50.0 %"),
+        (0.0001, "0.0 %"),
+        (0, "0.0 %"),
+        (99.994, "+9,999.4 %"),
+        (4425.96, "+443k %"),
+        (-120, "−12.0k %"),
+    ],
 )
 def test_changes_are_signed(ratio: float, text: str) -> None:
-    """A change has a sign, unless it rounds to nothing."""
+    """A change has a sign, unless it rounds to nothing; one from next to nothing has three figures."""
     assert ENGLISH.change(ratio) == text
 
 

@@ -175,15 +175,15 @@ def test_one_price_for_several_currencies_is_asked(place: Place) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "text"),
     [
-        ({"currency": None}, {}, "2.00 → 4.00 (×2)"),
-        ({"currency": "EUR"}, {}, "2.00 EUR → 4.00 EUR (×2)"),
+        ({"currency": None}, {}, "2.00 → 4.00 (+100.0 %)"),
+        ({"currency": "EUR"}, {}, "2.00 EUR → 4.00 EUR (+100.0 %)"),
         ({"currency": None}, {"currency": "EUR"}, "2.00 → 4.00 EUR"),
     ],
 )
-def test_a_preview_has_a_factor_of_like_with_like(
+def test_a_preview_has_a_change_in_percent_of_like_with_like(
     before: dict[str, object], after: dict[str, object], text: str
 ) -> None:
-    """Beside prices of two currencies stands no factor."""
+    """Beside prices of two currencies there is no percentage."""
     before, after = {"price": Decimal(2), **before}, {"price": Decimal(4), **after}
     assert plan_steps.arrow(PlannedChange(("demand_deals", 1), "A", before, after), "price", USUAL) == text
 

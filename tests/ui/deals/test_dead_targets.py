@@ -104,7 +104,8 @@ def test_undo_after_the_dialog_was_closed(stocked: Deals, visit: Visit) -> None:
     desk = press(choose(opened(visit), ICE), "dead_preview", "dead_save", "dead_close", "deals_dead")
     assert list(listed(come(desk))) == [POLE]
     desk = press(visit("deals", slicer=SOLD), "deals_undo_open")
-    assert any("**Removed dead targets** 1 package" in markdown.value for markdown in desk.markdown)
+    assert any(markdown.value == "**Removed dead targets**" for markdown in desk.markdown)
+    assert any(caption.value.startswith("1 package · ") for caption in desk.caption)
     press(desk, "undo_1", "undo_save")
     assert sorted(places(stocked, 3)) == ["AQ", "US"]
 

@@ -163,7 +163,7 @@ def test_the_dialog(visit: Visit, own_deals_home: Path, ids: dict[int, str], dea
     desk = clean(desk.run())
     [table] = [table.value for table in desk.table]
     assert [*table.columns][:2] == ["Name", "Price, USD CPM"]
-    assert table.iloc[0].to_list()[:2] == ["Morning News - Alpha Buying", "2.50 → 4.25 (×1.7)"]
+    assert table.iloc[0].to_list()[:2] == ["Morning News - Alpha Buying", "2.50 → 4.25 (+70.0 %)"]
     assert len(table) == 1
     desk = clean(desk.button(key=f"{OPEN}_save").click().run())
     assert deals.get(DemandDeal, 1).price == Decimal("4.25")

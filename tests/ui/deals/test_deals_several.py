@@ -55,7 +55,7 @@ def test_prices_by_percent(visit: Visit, deals: Deals) -> None:
     """The preview shows each deal before and after, and nothing is changed until it is saved."""
     desk = chosen(visit("deals", deals_kind="Deals"), "demand_deals-1", "demand_deals-3")
     desk = press(by_percent(desk, "7.5"), "several_preview")
-    assert [row["Price, USD CPM"] for row in table(desk)] == ["2.50 → 2.69 (×1.08)", "3.25 → 3.49 (×1.07)"]
+    assert [row["Price, USD CPM"] for row in table(desk)] == ["2.50 → 2.69 (+7.6 %)", "3.25 → 3.49 (+7.4 %)"]
     assert prices(deals) == [Decimal("2.5"), 3, Decimal("3.25"), 7]
     desk = press(desk, "several_save")
     assert prices(deals) == [Decimal("2.69"), 3, Decimal("3.49"), 7]

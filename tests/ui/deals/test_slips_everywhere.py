@@ -476,7 +476,7 @@ def test_days_of_counter_offers(way: Callable[..., str], place: Place) -> None:
 
 
 def test_undo_shows_what_a_change_would_ask(place: Place) -> None:
-    """What goes back to what it was shows the same warning in the dialog of Undo, and asks nothing."""
+    """What goes back to what it was shows the same warning in the dialog of Undo, once, and asks nothing."""
     place.deals.change(DemandDeal, DEAL, {"price": Decimal("1.61")})
     row = DealRow("demand_deals", DEAL, "Deal")
     plan = edit_plan(place.desk.bulk_actions, "demand_deals", [row])
@@ -491,7 +491,9 @@ def test_undo_shows_what_a_change_would_ask(place: Place) -> None:
     clean(desk.button(key=f"undo_{plan.record.number}").click().run())
     while not [button for button in desk.button if button.key == "undo_save"]:
         clean(desk.run())
-    assert "10 times below the price before (16.10)" in hint(desk)
+    [note] = desk.table[-1].value["Note"]
+    assert "10 times below the price before (16.10)" in note
+    assert not hint(desk)
     assert (question(desk), desk.button(key="undo_save").disabled) == ("", False)
 
 

@@ -225,8 +225,8 @@ def test_on_screen(visit: Visit, deals: Deals) -> None:
     assert [button for button in desk.button if button.key == "undo_last"]
     deals.change(DemandDeal, 2, {"is_active": True})
     desk = press(visit("deals"), "deals_undo_open")
-    assert any(markdown.value == "**Paused** 2 deals" for markdown in desk.markdown)
-    assert any(caption.value.startswith("manager, ") for caption in desk.caption)
+    assert any(markdown.value == "**Paused**" for markdown in desk.markdown)
+    assert any(caption.value.startswith("2 deals · manager, ") for caption in desk.caption)
     desk = press(desk, "undo_1")
     assert table_rows(desk, "What changes, before and after") == [
         {"Name": "Morning News - Alpha Buying", "Change": "Active: no → yes", "Note": ""},
@@ -266,8 +266,12 @@ def test_a_save_in_the_drawer_is_undone_too(visit: Visit, deals: Deals) -> None:
     desk = press(clean(desk.text_input(key=price).set_value("2.75").run()), "change-demand_deals-1-_save")
     assert deals.get(DemandDeal, 1).price == Decimal("2.75")
     desk = press(visit("deals"), "deals_undo_open")
-    assert any(text.value == "**Changed Morning News - Alpha Buying** 1 deal" for text in desk.markdown)
-    press(desk, "undo_1", "undo_save")
+    assert any(text.value == "**Changed Morning News - Alpha Buying**" for text in desk.markdown)
+    assert any(caption.value.startswith("1 deal · manager, ") for caption in desk.caption)
+    desk = press(desk, "undo_1")
+    [row] = table_rows(desk, "What changes, before and after")
+    assert row["Change"] == "Price: 2.75 → 2.50 (\N{MINUS SIGN}9.1 %)"
+    press(desk, "undo_save")
     assert deals.get(DemandDeal, 1).price == Decimal("2.5")
 
 

@@ -21,6 +21,7 @@ from lib.deals.warnings import DealWarning, factor
 from lib.figures import amounts
 from lib.figures.deals import field_text
 from lib.figures.deals.deal_names import KINDS, seat_name
+from lib.figures.numbers import Numbers
 from lib.ui.deals import catalog
 from lib.ui.deals.changes.creation import PlannedCreation, deal_creations
 from lib.ui.deals.changes.plan import PlannedChange
@@ -257,12 +258,12 @@ def of_warning(context: PageContext, warning: DealWarning, currency: str | None)
     return Point(f"{sentence} ({terms})" if has_terms else sentence, warning.asks)
 
 
-def price_factor(before: Any, after: Any) -> str:
-    """How a price changes, beside both: `×8.8`, `÷10`; empty without two prices, and where they are alike."""
+def price_change(before: Any, after: Any) -> str:
+    """How a price changes, to follow both: ` (+7.6 %)`; empty without two prices, and where they are alike."""
     if not before or not after or before == after:
         return ""
-    old, new = Decimal(str(before)), Decimal(str(after))  # as Undo has them they may be floats
-    return f"×{factor(new, old)}" if new > old else f"÷{factor(old, new)}"
+    ratio = Decimal(str(after)) / Decimal(str(before)) - 1  # as Undo has them they may be floats
+    return f" ({Numbers().change(float(ratio))})"
 
 
 def confirm(points: Sequence[Point], prefix: str, refusal: str = "") -> bool:

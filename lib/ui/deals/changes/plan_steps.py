@@ -1,7 +1,7 @@
 """The steps of a plan of changes on screen: progress, the preview with its questions, the result."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -116,9 +116,8 @@ class PlanSteps:
             st.markdown(f":material/warning: **{count}** {verb} dates are those of the package.")
             names, packages = zip(*other_deals.values(), strict=True)
             draw_table({"Deal": names, "Package": packages}, "Other deals that change")
-        points = confirmations.points(context, changes, questions)
-        if not plan.source.is_asked:
-            points = [replace(point, asks=False) for point in points]
+        # What is not asked stands at its row, and once is enough.
+        points = confirmations.points(context, changes, questions) if plan.source.is_asked else ()
         is_sure = confirmations.confirm(points, self.prefix)
         is_closed = not changes or not is_sure or (plan.source.is_whole and bool(refusals))
         with st.container(horizontal=True):
@@ -195,8 +194,8 @@ def field_columns(
 
 
 def arrow(change: PlannedChange, name: str, money: Prices) -> str:
-    """`even → fast`; of a price with the factor and a currency that is not the usual one:
-    `2.16 → 19.00 (×8.8)`, `2.16 EUR → 2.20 EUR (×1.02)`."""
+    """`even → fast`; of a price in percent too, and with a currency that is not the usual one:
+    `2.16 → 19.00 (+779.6 %)`, `2.20 EUR → 2.16 EUR (−1.8 %)`."""
     sides = change.before, {**change.before, **change.after}
     before, after = (side[name] for side in sides)
     if name != confirmations.PRICE:
@@ -208,8 +207,7 @@ def arrow(change: PlannedChange, name: str, money: Prices) -> str:
         else f"{field_text.value(name, price)} {currency}"
         for price, currency in zip((before, after), currencies, strict=True)
     )
-    factor = confirmations.price_factor(before, after) if currencies[0] == currencies[1] else ""
-    return f"{sentence} ({factor})" if factor else sentence
+    return sentence + (confirmations.price_change(before, after) if currencies[0] == currencies[1] else "")
 
 
 def offer_undo(action: int | None, close: Action, page: Path | None = None) -> None:

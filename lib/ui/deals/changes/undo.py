@@ -218,11 +218,11 @@ def _draw_actions(context: PageContext, undo_view: UndoView) -> None:
         counts = " and ".join(count_label(KINDS[entity], count) for entity, count in action.counts.items())
         with st.container(horizontal=True, vertical_alignment="center"):
             with st.container(gap=None):
-                st.markdown(f"**{plain(action.title)}** {counts}")
+                st.markdown(f"**{plain(action.title)}**")
                 stays = f", {number(action.count)} not put back" if action.count else ""
                 undone = f" · undone by {action.undone_by}, {field_text.moment(action.undone_at)}{stays}"
                 state = undone if action.undone_by is not None else ""
-                st.caption(plain(f"{action.who}, {field_text.moment(action.at)}{state}"))
+                st.caption(plain(f"{counts} · {action.who}, {field_text.moment(action.at)}{state}"))
             if action.count:
                 st.button(
                     "Undo", key=f"undo_{action.number}", disabled=bool(why_not), help=plain(why_not) or None,

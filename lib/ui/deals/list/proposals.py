@@ -168,10 +168,8 @@ def _diff(context: PageContext, proposal: Proposal) -> list[str]:
     for name, value in after.items():
         before = proposal.before.get(name)
         is_price = name == confirmations.PRICE and confirmations.CURRENCY not in after
-        factor = confirmations.price_factor(before, value) if is_price else ""
-        lines.append(
-            plain(f"{change_text.sentence(name, before, value, money)} {factor and f'({factor})'}".strip())
-        )
+        change = confirmations.price_change(before, value) if is_price else ""
+        lines.append(plain(f"{change_text.sentence(name, before, value, money)}{change}"))
     return lines
 
 
