@@ -29,7 +29,7 @@ def press(desk: AppTest, label: str) -> AppTest:
 
 
 def test_a_store_that_fails_hides_nothing(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where it can't be looked for, it is said in place of the form; once the store answers, it is offered."""
+    """Where it can't be looked for, the form's place says so; once the store answers, it is offered."""
     clean(form(visit).text_input(key=PRICE).set_value("2.75").run())
     with monkeypatch.context() as failing:
         failing.setattr(Drafts, "get", lambda self, key=None: self.row(text("SELECT * FROM away")))

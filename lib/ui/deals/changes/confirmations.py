@@ -259,7 +259,7 @@ def of_warning(context: PageContext, warning: DealWarning, currency: str | None)
 
 
 def price_change(before: Any, after: Any) -> str:
-    """How a price changes, to follow both: ` (+7.6 %)`; empty without two prices, and where they are alike."""
+    """How a price changes, to follow both: ` (+7.6 %)`; empty without two prices, or of equal ones."""
     if not before or not after or before == after:
         return ""
     ratio = Decimal(str(after)) / Decimal(str(before)) - 1  # as Undo has them they may be floats
