@@ -16,6 +16,7 @@ def check(title: str, url: str, cases: Sequence[Case], folder: Path) -> None:
     assert expected in PAGE.read_text(encoding="utf-8"), f"put this into docs/connections.md:\n{expected}"
 
 
+@pytest.mark.database
 @pytest.mark.parametrize("title", FILES)
 def test_types_of_parquet(title: str, tmp_path: Path) -> None:
     """Each type of each writer is right in the roles that the page says, and refused in the others."""
@@ -25,6 +26,7 @@ def test_types_of_parquet(title: str, tmp_path: Path) -> None:
     check(title, f"parquet://{tmp_path}/lake", cases, tmp_path)
 
 
+@pytest.mark.database
 def test_types_of_duckdb(tmp_path: Path) -> None:
     """The same of DuckDB's own files."""
     column_types.fill_duckdb(tmp_path / "rows.duckdb")

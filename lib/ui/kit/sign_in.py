@@ -170,16 +170,15 @@ def person() -> Person | None:
     sign_in, run, now = SignIn(username, ends), streamlit_compat.drawing(), time.monotonic()
     check: SignInCheck | None = None if run is None else st.session_state.get(CHECK)
     if check and (check.run(), check.sign_in) == (run, sign_in) and now - check.at < SHARED_SECONDS:
-        person: Person | None = check.person
-    else:
-        person = _valid(sign_in)
-        if run is not None and person is not None:
-            st.session_state[CHECK] = SignInCheck(ref(run), sign_in, time.monotonic(), person)
+        return check.person
+    person = _valid(sign_in)
     if person is None:
         _authenticator().forget()
-    else:
-        note_sign_in(st.context.headers, is_signed_in=True)
-        session_cache.belong_to(person)
+        return None
+    note_sign_in(st.context.headers, is_signed_in=True)
+    session_cache.belong_to(person)  # before the other parts share this look
+    if run is not None:
+        st.session_state[CHECK] = SignInCheck(ref(run), sign_in, time.monotonic(), person)
     return person
 
 
