@@ -16,7 +16,6 @@ from streamlit.testing.v1 import AppTest
 from lib.figures.overview import leaderboards, split_levels
 from lib.figures.query import state
 from lib.figures.query.state import View
-from lib.ui.audience import overview_controls
 from lib.ui.kit.frame import CONTEXT
 from lib.ui.query import export_menu
 
@@ -163,7 +162,7 @@ def test_the_columns_stand_in_the_link_and_in_the_picker(visit: Visit) -> None:
     view, slicer = View(compared_columns=("previous", "amount")), desk.session_state[CONTEXT].slicer
     assert state.read(view.params, slicer, "demo", "s")[0].view == view
     assert state.read({"beside": "amount~share~previous"}, slicer, "demo", "s")[0].view == view
-    (pills,) = [group for group in desk.button_group if group.key.startswith(overview_controls.COMPARED)]
+    (pills,) = [group for group in desk.button_group if group.key.startswith("compared_columns")]
     pills.select("previous").run()
     assert "".join(desk.query_params["beside"]) == "previous"
     titles = [column["title"] for column in boards.split(desk)["columns"]]

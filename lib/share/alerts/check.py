@@ -44,7 +44,7 @@ def check(alert: Alert, person: Person | None, settings: Settings) -> Verdict:
     except DeadlineExceeded:
         verdict = Verdict(problem="The figure took too long to compute; choose fewer days in the view.")
     except TrancheError as error:
-        verdict = Verdict(problem=f"{error.reason.rstrip('.')}.")
+        verdict = Verdict(problem=error.sentence)
     return replace(verdict, rows_key=person.rows_key(alert.project, alert.slicer))
 
 

@@ -16,6 +16,7 @@ from lib.ui.kit import notes, sign_in, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import draw_problem
+from lib.ui.query import share
 from lib.wire.errors import TrancheError
 from lib.wire.text import has_words
 
@@ -113,10 +114,8 @@ def _show(token: dict[str, str]) -> None:
         "The token is shown only now: copy it, and keep it like a password. It lets a script do what "
         "you can do there."
     )
-    scheme, _, rest = (st.context.url or "").partition("://")
-    address = f"{scheme}://{rest.partition('/')[0]}" if rest else "http://localhost:8501"
     with st.expander("Use it in a script"):
-        st.code(usage(token["service"], address), language="bash", wrap_lines=True)
+        st.code(usage(token["service"], share.own_address()), language="bash", wrap_lines=True)
     if st.button("I have copied it", type="primary", key="token_copied"):
         del st.session_state[NEW_TOKEN]
         st.rerun()

@@ -65,7 +65,7 @@ def draw(access: Access, person: Person) -> None:
     now = datetime.now(UTC)
     everything = revocable_tokens(access, person)
     with st.container(horizontal=True, vertical_alignment="center"):
-        revoke = st.container(width="content")
+        button_slot = st.container(width="content")
         st.toggle("Include expired and temporary tokens", key=ALL)
         tokens = visible_tokens(everything, now, st.session_state[ALL])
     if not tokens:
@@ -75,7 +75,7 @@ def draw(access: Access, person: Person) -> None:
     frame = table(tokens, now, person.role == "admin")
     selection = choose_rows("tokens", tokens, frame, COLUMNS, "Access tokens", "never")
     active = [token for token in selection if token.state(now) == "active"]
-    revoke.button(
+    button_slot.button(
         "Revoke", icon=":material/block:", key="tokens_revoke", disabled=not active,
         on_click=st.session_state.update, args=({TO_REVOKE: active},),
     )  # fmt: skip

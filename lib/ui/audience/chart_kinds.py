@@ -26,8 +26,6 @@ from lib.ui.charts.panels import Panel
 from lib.ui.kit.markdown import plain
 from lib.ui.query import history
 
-MORE = 5
-
 
 @dataclass(frozen=True)
 class ChartData:
@@ -90,14 +88,12 @@ def compared_columns(focus: Focus, data: ChartData) -> list[FileColumn]:
 
 def notes(focus: Focus, data: ChartData) -> list[str]:
     """The notes on this chart, a sentence each."""
-    sentences = []
-    for name in data.split.segmented:
-        count = split_levels.overlap(focus, name)
-        if count is not None:
-            field = focus.slicer.key_field(name).description or name
-            sentences.append(
-                f"{plain(field)}: {focus.numbers.number(count, 1)} values per record: shares exceed 100 %."
-            )
+    sentences = [
+        f"{plain(focus.slicer.key_field(name).description or name)}: {focus.numbers.number(count, 1)} "
+        "values per record: shares exceed 100 %."
+        for name in data.split.segmented
+        if (count := split_levels.overlap(focus, name)) is not None
+    ]
     sentences += split_rows.doubts(data.split, focus.numbers)
     if kind(focus).drills and (per_day := split_rows.per_day(data.split)) is not data.split:
         sentences.append(f"{per_day.field.description}, as the values have unlike numbers of days.")
@@ -140,7 +136,16 @@ def _ask_grid(focus: Focus) -> ChartData:
 def _grid_notes(focus: Focus, data: ChartData) -> list[str]:
     note = f"Hatched: fewer than {split_rows.FEW} records; the color scale leaves these cells out."
     few = [note] if split_rows.few(data.split).any() else []
-    return [*few, *_fields_left_out(focus, data.split.keys), *_values_left_out(focus)]
+    # How many of all values of its key fields a heatmap shows, where these are not all.
+    cuts = [
+        plain(
+            f"{filters.field(name, focus.slicer)}: the {focus.numbers.number(count)} largest of "
+            f"{precision.count(answer, focus.numbers)} values."
+        )
+        for name, count, answer in split_levels.cuts(focus)
+        if answer.total.records_found > count
+    ]
+    return [*few, *_fields_left_out(focus, data.split.keys), *cuts]
 
 
 def _ask_lines(focus: Focus) -> ChartData:
@@ -213,8 +218,7 @@ def _more(focus: Focus, answer: Audience, row_count: int, most: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(count_label(answer, row_count, focus.numbers), width="content")
         if answer.total.records_found > row_count and focus.view.rows < most:
-            rows = min(focus.view.rows * MORE, MOST_ROWS)
-            change = partial(history.change_view, focus.context, rows=rows)
+            change = partial(history.change_view, focus.context, rows=min(focus.view.rows * 5, MOST_ROWS))
             st.button("Show more", type="tertiary", on_click=change)
 
 
@@ -228,15 +232,3 @@ def _fields_left_out(focus: Focus, keys: Sequence[str]) -> list[str]:
         return []
     titles = " and ".join(filters.field(name, focus.slicer) for name in keys)
     return [plain(f"Shown: {titles} alone, without {', '.join(left_out)}.")]
-
-
-def _values_left_out(focus: Focus) -> list[str]:
-    """How many of all values of its key fields a heatmap shows, where these are not all."""
-    return [
-        plain(
-            f"{filters.field(name, focus.slicer)}: the {focus.numbers.number(count)} largest of "
-            f"{precision.count(answer, focus.numbers)} values."
-        )
-        for name, count, answer in split_levels.cuts(focus)
-        if answer.total.records_found > count
-    ]

@@ -56,9 +56,8 @@ def movers_csv(focus: Focus, movers: Moved) -> str:
         figures += [moved.share_of_change(movers, mover)] if moved.adds_up(movers) else []
         if moved.has_parts(movers):
             figures += [100 * share for share in mover.shares or (math.nan, math.nan)]
-        texts = export_menu.cells([float("nan") if figure is None else figure for figure in figures])
-        rows.append([filters.field(name, focus.slicer), mover.code, mover.words, *texts])
-    whole = export_menu.cells([movers.difference, float("nan"), float("nan"), movers.before, movers.now])
+        rows.append([filters.field(name, focus.slicer), mover.code, mover.words, *export_menu.cells(figures)])
+    whole = export_menu.cells([movers.difference, None, None, movers.before, movers.now])
     return csv_text([*rows, ["Total", "", "", *whole, *["100"] * len(shares)]])
 
 
@@ -68,38 +67,27 @@ def draw(context: PageContext) -> None:
     page_clicks.catch_up(context)
     if not context.slicer.data_fields:
         return
-    page_focus = current_focus.current(context)
-    with st.container(key=BLOCK, gap="xsmall"):
-        if page_focus.comparison is None:
+    focus = current_focus.current(context)
+    with st.container(key=BLOCK, gap="xsmall"), problems.report_errors("What moved"):
+        if focus.comparison is None:
             st.caption("Pick a comparison period, beside the dates.")
             return
-        with problems.report_errors("What moved"):
-            view = page_focus.comparison, page_focus.field.name
-            with waiting.speaking("What moved", page_focus.query, context.slicer, view, HEIGHT):
-                movers = find_movers(page_focus)
-            _draw(page_focus, movers)
-
-
-def _draw(focus: Focus, movers: Moved) -> None:
-    values = moved.rank(movers)
-    with st.container(horizontal=True, vertical_alignment="center", key="moved_tools"):
-        st.markdown(plain(" ".join(moved.sentences(focus, movers))), width="stretch")
-        if values:
-            menu = export_menu.open_menu(BLOCK)
-            if menu is not None:
+        view = focus.comparison, focus.field.name
+        with waiting.speaking("What moved", focus.query, context.slicer, view, HEIGHT):
+            movers = find_movers(focus)
+        has_rows = bool(moved.rank(movers))
+        with st.container(horizontal=True, vertical_alignment="center", key="moved_tools"):
+            st.markdown(plain(" ".join(moved.sentences(focus, movers))), width="stretch")
+            if has_rows and (menu := export_menu.open_menu(BLOCK)) is not None:
                 with menu:
                     # Names of filtered values may be asked for as the file is made: without the session.
-                    own_focus = replace(focus, context=focus.context.without_session())
-                    text = partial(movers_csv, own_focus, movers)
+                    text = partial(movers_csv, replace(focus, context=context.without_session()), movers)
                     export_menu.download(focus, BLOCK, text, "Download these rows as CSV")
                     overview_controls.draw_chart_files(focus)
                     export_menu.way_on()
-    if values:
-        mover_table = moved.table(focus, movers)
-        rows_mount.draw(
-            page_clicks.MOVERS,
-            [mover_table],
-            history.receipt(page_clicks.MOVERS),
-            partial(page_clicks.catch_up, focus.context),
-        )
-    st.caption(plain(moved.notes(focus, movers)))
+        if has_rows:
+            rows_mount.draw(
+                page_clicks.MOVERS, [moved.table(focus, movers)], history.receipt(page_clicks.MOVERS),
+                partial(page_clicks.catch_up, context),
+            )  # fmt: skip
+        st.caption(plain(moved.notes(focus, movers)))

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -26,59 +27,53 @@ from lib.ui.query.bar import MenuPart
 from lib.ui.query.note_list import NotePlace
 from lib.wire.text import write_day
 
-FIELDS, COLUMNS, CHANGES, ACROSS = "card_fields", "card_columns", "card_changes", "card_across"
-WORDS = {"percent": "Percent", "amount": "Amount"}
-COMPARED = "compared_columns"
-COMPARED_WORDS = {"previous": "Previous", "amount": "Change, absolute"}
-CARD, LABEL = "exported_card", "Leaderboard"
-SCALE = (
-    "The lines below figures have one scale: their mean in the middle, at least 25 % to each side. A change "
-    "has a color where it is more than noise, and good or bad news."
-)
-PICKER_HEIGHT = 400
-METRICS, CONTROLS, PICKER = "shown_metrics", "overview_controls", "leaderboard_picker"
+LONG_LIST: Mapping[str, Any] = {"filter_mode": "contains", "select_all": False, "width": 380}
+PICKER = "leaderboard_picker"
 
 
 def draw_leaderboard_picker(focus: Focus) -> None:
     """Draw the choice of the cards' key fields, how many are in a row, and the unit of changes."""
-    context, slicer, view = focus.context, focus.slicer, focus.view
-    key = dates_picker.followed_key(FIELDS, [card.name for card in focus.cards])
+    context, slicer = focus.context, focus.slicer
+    key = dates_picker.followed_key("card_fields", [source.name for source in focus.cards])
     titles = {field.name: filters.field(field.name, slicer) for field in slicer.key_fields}
-    _choose("Key fields with a leaderboard", titles, card.MOST_CARDS, key, partial(_ask_fields, context, key))
-    key = dates_picker.followed_key(COLUMNS, list(view.columns))
-    titles = {field.name: numbers.title(field) for field in slicer.data_fields}
-    change = partial(history.change_by, context, "columns", key)
-    _choose("More columns in each card", titles, state.MOST_COLUMNS, key, change)
+    st.multiselect(
+        "Key fields with a leaderboard", list(titles), format_func=titles.__getitem__, key=key,
+        max_selections=card.MOST_CARDS, on_change=_ask_fields, args=(context, key), **LONG_LIST,
+    )  # fmt: skip
+    columns = {field.name: numbers.title(field) for field in slicer.data_fields}
+    st.multiselect(
+        "More columns in each card", list(columns), format_func=columns.__getitem__,
+        max_selections=state.MOST_COLUMNS, **_follow(focus, "columns", "card_columns"), **LONG_LIST,
+    )  # fmt: skip
     draw_compared_columns(focus)
-    key = dates_picker.followed_key(ACROSS, view.across)
-    change = partial(history.change_by, context, "across", key)
-    st.segmented_control("Cards in a row", state.ACROSS, key=key, required=True, on_change=change)
-    key = dates_picker.followed_key(CHANGES, view.changes)
-    change = partial(history.change_by, context, "changes", key)
     st.segmented_control(
-        "Changes in", state.CHANGES, format_func=WORDS.__getitem__, key=key, required=True, on_change=change
+        "Cards in a row", state.ACROSS, required=True, **_follow(focus, "across", "card_across")
     )
+    st.segmented_control(
+        "Changes in", state.CHANGES, format_func=str.capitalize, required=True,
+        **_follow(focus, "changes", "card_changes"),
+    )  # fmt: skip
+
+
+def _follow(focus: Focus, name: str, key_name: str) -> dict[str, Any]:
+    """The key of a control that shows this field of the view, and the callback that changes the field."""
+    value = getattr(focus.view, name)
+    key = dates_picker.followed_key(key_name, list(value) if isinstance(value, tuple) else value)
+    return {"key": key, "on_change": history.change_by, "args": (focus.context, name, key)}
 
 
 def draw_compared_columns(focus: Focus) -> None:
     """Draw the choice of columns of the days compared, of leaderboards and of the split alike."""
-    key = dates_picker.followed_key(COMPARED, list(focus.view.compared_columns))
+    key = dates_picker.followed_key("compared_columns", list(focus.view.compared_columns))
+    titles = {"previous": "Previous", "amount": "Change, absolute"}
     st.pills(
-        "Beside each figure, of the days compared", state.COMPARED_COLUMNS,
-        format_func=COMPARED_WORDS.__getitem__, selection_mode="multi", key=key,
-        on_change=_ask_compared_columns, args=(focus.context, key),
+        "Beside each figure, of the days compared", state.COMPARED_COLUMNS, format_func=titles.__getitem__,
+        selection_mode="multi", key=key, on_change=_ask_compared_columns, args=(focus.context, key),
     )  # fmt: skip
 
 
 def _ask_compared_columns(context: PageContext, key: str) -> None:
     history.change_view(context, compared_columns=state.compared_columns(st.session_state[key]))
-
-
-def _choose(label: str, titles: Mapping[str, str], most: int, key: str, change: Callable[[], None]) -> None:
-    st.multiselect(
-        label, list(titles), format_func=titles.__getitem__, key=key, max_selections=most,
-        filter_mode="contains", select_all=False, width=380, on_change=change,
-    )  # fmt: skip
 
 
 def _ask_fields(context: RequestContext, key: str) -> None:
@@ -88,18 +83,19 @@ def _ask_fields(context: RequestContext, key: str) -> None:
     """
     page_state, default_cards = history.current(context), card.default_cards(context.slicer)
     cards = page_state.view.cards or current_focus.own_cards(context) or default_cards
-    before = {card.name: card for card in cards}
+    before = {old.name: old for old in cards}
     selection = tuple(before.get(name, Card(name)) for name in st.session_state[key])
     new_cards = None if selection == default_cards else selection or None
-    current_focus.store_own_cards(context, new_cards and tuple(replace(card, find="") for card in new_cards))
+    current_focus.store_own_cards(context, new_cards and tuple(replace(new, find="") for new in new_cards))
     history.change(page_state.with_view(cards=new_cards))
 
 
 def draw_leaderboard_csv(focus: Focus) -> None:
     """Draw the choice of card and its download; its question has no filters on the card's own values."""
-    cards = {card.name: card for card in focus.cards}
+    cards = {source.name: source for source in focus.cards}
     name = st.selectbox(
-        LABEL, list(cards), format_func=lambda name: filters.field(name, focus.slicer), key=CARD, width=380,
+        "Leaderboard", list(cards), format_func=lambda name: filters.field(name, focus.slicer),
+        key="exported_card", width=380,
     )  # fmt: skip
     if name not in cards:
         return
@@ -122,12 +118,12 @@ def draw(context: PageContext) -> None:
     if not context.slicer.data_fields:
         return
     page_clicks.catch_up(context)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=CONTROLS):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="overview_controls"):
         popover = st.popover(
             "Cards", icon=":material/leaderboard:", type="tertiary", key=PICKER, on_change="rerun"
         )
         # As high as what it will have: the browser opens it where there is room for what it has then.
-        with popover, st.container(height=PICKER_HEIGHT, border=False):
+        with popover, st.container(height=400, border=False):
             if popover.open:
                 draw_leaderboard_picker(current_focus.current(context))
         if (menu := export_menu.open_menu("leaderboards")) is not None:
@@ -166,13 +162,16 @@ def _draw_part(context: PageContext, draw: Callable[[Focus], None]) -> None:
 
 
 def _metrics(focus: Focus) -> None:
-    key = dates_picker.followed_key(METRICS, list(focus.metrics))
+    key = dates_picker.followed_key("shown_metrics", list(focus.metrics))
     st.multiselect(
         "Metrics in the headline", [field.name for field in focus.slicer.data_fields],
         format_func=lambda name: numbers.title(focus.slicer.data_field(name)), key=key,
         filter_mode="contains", select_all=False, on_change=_ask_metrics, args=(focus.context, key),
     )  # fmt: skip
-    st.caption(SCALE)
+    st.caption(
+        "The lines below figures have one scale: their mean in the middle, at least 25 % to each side. A "
+        "change has a color where it is more than noise, and good or bad news."
+    )
     own_metrics.draw(focus.context)
 
 
@@ -187,16 +186,12 @@ def draw_line_choices(focus: Focus) -> None:
         field.name: numbers.title(field, with_unit=True) for field in focus.slicer.data_fields
     }
     trends = {name: trend.label for name, trend in TRENDS.items()}
-    _draw_choice(focus, "trend", "Lines show", trends)
-    _draw_choice(focus, "second", "Second metric, on its own axis", fields)
-
-
-def _draw_choice(focus: Focus, name: str, label: str, labels: Mapping[str, str]) -> None:
-    value: str = getattr(focus.view, name)
-    key = dates_picker.followed_key(f"chart_{name}", value)
     st.selectbox(
-        label, list(labels), format_func=labels.__getitem__, key=key, on_change=history.change_by,
-        args=(focus.context, name, key),
+        "Lines show", list(trends), format_func=trends.__getitem__, **_follow(focus, "trend", "chart_trend")
+    )
+    st.selectbox(
+        "Second metric, on its own axis", list(fields), format_func=fields.__getitem__,
+        **_follow(focus, "second", "chart_second"),
     )  # fmt: skip
 
 
@@ -206,17 +201,13 @@ def draw_notes(focus: Focus) -> None:
     if trouble is not None:
         problems.show(trouble, "The notes", "Your question is kept.")
         return
-    index = NotePlace(
-        "date",
-        "note",
-        "What happened",
-        "Campaign began",
+    place = NotePlace(
+        "date", "note", "What happened", "Campaign began",
         "Everybody who may see this slicer sees its notes.",
         partial(context.clients.view_store.notes.add, context.project, context.slicer_name),
-        focus.period[1],
-        partial(_saved_text, focus),
-    )
-    note_list.draw(context, index, notes, f"No notes on {numbers.days(*focus.period)}.")
+        focus.period[1], partial(_saved_text, focus),
+    )  # fmt: skip
+    note_list.draw(context, place, notes, f"No notes on {numbers.days(*focus.period)}.")
 
 
 def _saved_text(focus: Focus, day: date) -> str:

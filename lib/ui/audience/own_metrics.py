@@ -17,7 +17,6 @@ from lib.ui.kit.markdown import plain
 from lib.ui.query import bar, history
 from lib.views import OwnMetric
 from lib.views.entries import MANAGERS, MOST_DIGITS, checked_unit
-from lib.wire.errors import TrancheError
 
 DRAFT, NEW = "own.draft", 0
 OPEN, INSERT = "own_metric_open", "own_metric_insert"
@@ -162,10 +161,9 @@ def _save(context: RequestContext, metric: OwnMetric | None, values: tuple[str, 
 
 def _attempt(work: Callable[[], None]) -> None:
     """Do it and close the dialog; where it fails, say why and leave it as it is."""
-    try:
-        work()
-    except TrancheError as error:
-        st.error(plain(f"{error.reason.rstrip('.')}."), icon=":material/error:")
-    else:
-        _close()
-        st.rerun()
+    _, problem = problems.attempt(work)
+    if problem:
+        st.error(plain(problem), icon=":material/error:")
+        return
+    _close()
+    st.rerun()

@@ -36,12 +36,40 @@ FILES: tuple[ExportFormat, ...] = ("csv", "xlsx")
 def draw(context: PageContext) -> None:
     """Draw the tab: whose rows these are, their columns and order, and the table."""
     page_clicks.catch_up(context)
-    page_focus = current_focus.current(context)
+    focus = current_focus.current(context)
     with st.container(key="records_tab", gap="xsmall"), problems.report_errors("The rows"):
         if not context.slicer.knows("records"):
             st.caption("The service of this slicer shows no rows.")
             return
-        _draw(page_focus)
+        with st.container(horizontal=True, vertical_alignment="center", key="records_tools"):
+            st.markdown(plain(whose(focus)), width="stretch")
+            if focus.view.records.values:
+                show_all = partial(history.change_view, context, records=RecordsOf())
+                help = "Show the rows of the whole question"
+                widgets.icon_button("All rows", "close", "records_all", show_all, help)
+            available = _available(focus)
+            columns = _columns(focus, available)
+            labels = {LATEST: "Latest first", EARLIEST: "Earliest first"}
+            labels |= {
+                field.name: f"Most {title(field)} first"
+                for field in focus.slicer.data_fields
+                if field.name in available
+            }
+            order: str = st.selectbox(
+                "Order", list(labels), format_func=labels.__getitem__, width=220,
+                label_visibility="collapsed", persist_state="session",
+                key=f"{ORDER}:{context.project}/{context.slicer_name}",
+            )  # fmt: skip
+            query = records_query(focus, columns, order)
+            records = context.reporting.records(query, focus.slicer)
+            _download(focus, query)
+        if len(records.frame):
+            st.dataframe(
+                straighten(shown_frame(records)),
+                column_config={column.name: _config(column) for column in records.columns}, hide_index=True,
+                height=HEIGHT, key="records_table",
+            )  # fmt: skip
+        st.caption(plain(count_sentence(focus, records)))
 
 
 def records_query(focus: Focus, columns: tuple[str, ...], order: str) -> RecordsQuery:
@@ -71,37 +99,6 @@ def records_query(focus: Focus, columns: tuple[str, ...], order: str) -> Records
         order_by=(Order(name=name, direction=direction),),
         include_mappings=1,
     )
-
-
-def _draw(focus: Focus) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", key="records_tools"):
-        st.markdown(plain(whose(focus)), width="stretch")
-        if focus.view.records.values:
-            show_all = partial(history.change_view, focus.context, records=RecordsOf())
-            help = "Show the rows of the whole question"
-            widgets.icon_button("All rows", "close", "records_all", show_all, help)
-        available = _available(focus)
-        columns = _columns(focus, available)
-        labels = {LATEST: "Latest first", EARLIEST: "Earliest first"}
-        labels |= {
-            field.name: f"Most {title(field)} first"
-            for field in focus.slicer.data_fields
-            if field.name in available
-        }
-        order: str = st.selectbox(
-            "Order", list(labels), format_func=labels.__getitem__, width=220, label_visibility="collapsed",
-            key=f"{ORDER}:{focus.context.project}/{focus.context.slicer_name}", persist_state="session",
-        )  # fmt: skip
-        query = records_query(focus, columns, order)
-        records = focus.context.reporting.records(query, focus.slicer)
-        _download(focus, query)
-    if len(records.frame):
-        st.dataframe(
-            straighten(shown_frame(records)),
-            column_config={column.name: _config(column) for column in records.columns}, hide_index=True,
-            height=HEIGHT, key="records_table",
-        )  # fmt: skip
-    st.caption(plain(count_sentence(focus, records)))
 
 
 def whose(focus: Focus) -> str:
@@ -135,13 +132,13 @@ def shown_frame(records: RecordTable) -> pd.DataFrame:
 
 
 def _config(column: RecordColumn) -> Any:
-    title = straight(column.description)
+    head = straight(column.description)
     if column.kind == "texts":
-        return st.column_config.ListColumn(title)
+        return st.column_config.ListColumn(head)
     if column.kind == "text":
-        return st.column_config.TextColumn(title)
+        return st.column_config.TextColumn(head)
     decimals = f"%.{column.decimals}f" if column.decimals else None
-    return st.column_config.NumberColumn(title, format=decimals)
+    return st.column_config.NumberColumn(head, format=decimals)
 
 
 def _available(focus: Focus) -> dict[str, RecordColumn]:

@@ -8,7 +8,8 @@ import streamlit as st
 
 from lib.figures.context import RequestContext
 from lib.figures.numbers import days, title
-from lib.figures.query import focus, state
+from lib.figures.query import state
+from lib.figures.query.focus import usual_metrics
 from lib.reporting import links, named_days
 from lib.serving.front.shared_route import PREFIX
 from lib.settings import Settings
@@ -36,7 +37,7 @@ def draw(context: PageContext, params: Params, name: str) -> None:
             choices = {LATEST: dict(params), **choices}
         if not name:
             page_state, _ = state.read(params, context.slicer, context.project, context.slicer_name)
-            metrics = page_state.query.data_fields or focus.usual_metrics(context.slicer)
+            metrics = page_state.query.data_fields or usual_metrics(context.slicer)
             field = context.slicer.data_field(page_state.view.field or metrics[0])
             name = f"{title(field)} of {context.slicer_name}"
         draw_form(context, (context.project, context.slicer_name), choices, name, whose)
@@ -102,21 +103,21 @@ def draw_form(
 
 
 def _make(context: PageContext, pair: tuple[str, str], choices: Mapping[str, Params], whose: str) -> None:
-    state = st.session_state
-    params = choices[state[f"share_link_days{whose}"]]
+    session = st.session_state
+    params = choices[session[f"share_link_days{whose}"]]
     try:
         _, key = context.clients.view_store.share_links.make(
             *pair,
-            state[f"share_link_name{whose}"],
+            session[f"share_link_name{whose}"],
             {name: text for name, text in params.items() if name not in ("project", "slicer")},
-            timedelta(days=share.LIFETIMES[state[f"share_link_lifetime{whose}"]]),
-            state[f"share_link_origins{whose}"].replace(",", " ").split(),
+            timedelta(days=share.LIFETIMES[session[f"share_link_lifetime{whose}"]]),
+            session[f"share_link_origins{whose}"].replace(",", " ").split(),
             recipient=share.recipient(f"share_link_recipient{whose}"),
         )
     except TrancheError as error:
-        state[PROBLEM] = f"{error.reason.rstrip('.')}."
+        session[PROBLEM] = error.sentence
         return
-    state[NEW] = (dict(next(iter(choices.values()))), f"{PREFIX.strip('/')}/{key}")
+    session[NEW] = (dict(next(iter(choices.values()))), f"{PREFIX.strip('/')}/{key}")
 
 
 def fix_days(context: PageContext, params: Params) -> tuple[dict[str, str], str]:

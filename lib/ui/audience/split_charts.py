@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -12,8 +11,8 @@ from lib.figures import palette
 from lib.figures.context import RequestContext
 from lib.figures.overview import over_time, split_levels
 from lib.figures.overview.split_tables import alternative
-from lib.figures.query import ask, filters, focus, split_rows
-from lib.figures.query.focus import Focus
+from lib.figures.query import ask, filters, split_rows
+from lib.figures.query.focus import Focus, volume
 from lib.figures.query.split_rows import SplitRows
 from lib.figures.query.view_parts import line_colors
 from lib.reporting.answers import Audience
@@ -109,27 +108,21 @@ def _order(split: SplitRows, key: str) -> list[str]:
     codes = split.answer.names[key]
     if key in TIME_KEY_FIELDS:
         return sorted(codes.unique())
-    volume = pd.Series(split.answer.comparable(focus.volume(split.slicer, split.field)))
-    return [str(code) for code in volume.groupby(codes).sum().sort_values(ascending=False).index]
+    volumes = pd.Series(split.answer.comparable(volume(split.slicer, split.field)))
+    return [str(code) for code in volumes.groupby(codes).sum().sort_values(ascending=False).index]
 
 
 def _keep_bar(focus: Focus, split: SplitRows, key: str) -> None:
-    for point in _points(key):
+    for point in st.session_state[key].selection.points[:1]:
         row = split.answer.names.iloc[round(point["y"])]
         page_clicks.into(focus.context, [(name, str(row[name])) for name in split.keys])
 
 
 def _keep_square(focus: Focus, split: SplitRows, grid: pd.DataFrame, key: str) -> None:
-    for point in _points(key):
+    for point in st.session_state[key].selection.points[:1]:
         down, across = split.keys
         row, column = str(grid.index[round(point["y"])]), str(grid.columns[round(point["x"])])
         page_clicks.into(focus.context, [(down, row), (across, column)])
-
-
-def _points(key: str) -> list[Any]:
-    """The point that was clicked, if one was."""
-    points: list[Any] = st.session_state[key].selection.points
-    return points[:1]
 
 
 def line_field(focus: Focus) -> str | None:

@@ -61,20 +61,26 @@ def figure(rows: Bars, field: DataField, numbers: Numbers) -> go.Figure:
     """Horizontal bars from zero, the first row on top, each with its value and, if sampled, its range."""
     positions = list(range(len(rows.labels)))
     values = np.asarray(rows.values, dtype=float)
+    low, high = (None if side is None else np.asarray(side, dtype=float) for side in (rows.low, rows.high))
     chart = theme.figure(
         len(positions) * ROW + 30, numbers.separators, bargap=0.35, clickmode="event+select", dragmode=False
     )
     texts = [plain_text(numbers.full(value, field)) for value in values]
+    sides = None
+    if low is not None and high is not None and np.any(high > low):
+        sides = {
+            "type": "data", "symmetric": False, "color": palette.GRAY, "thickness": 1, "width": 3,
+            "array": np.clip(high - values, 0, None), "arrayminus": np.clip(values - low, 0, None),
+        }  # fmt: skip
     chart.add_trace(
         go.Bar(
-            x=values, y=positions, orientation="h", marker={"color": palette.ACCENT},
-            error_x=_errors(rows, values),
+            x=values, y=positions, orientation="h", marker={"color": palette.ACCENT}, error_x=sides,
             customdata=list(zip(map(plain_text, rows.labels), texts, strict=True)),
             hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
         )
     )  # fmt: skip
     least, most = float(np.nanmin(values, initial=0)), float(np.nanmax(values, initial=0)) or 1.0
-    ends = np.fmax(values, values if rows.high is None else np.asarray(rows.high, dtype=float))
+    ends = np.fmax(values, values if high is None else high)
     ends = np.fmin(ends, most * WIDEST)
     figures = go.Scatter(
         x=np.fmax(np.nan_to_num(ends), 0), y=positions, mode="text", text=[f"  {text}" for text in texts],
@@ -88,17 +94,3 @@ def figure(rows: Bars, field: DataField, numbers: Numbers) -> go.Figure:
         range=[len(positions) - 0.5, -0.5], showgrid=False,
     )  # fmt: skip
     return chart
-
-
-def _errors(rows: Bars, values: np.ndarray) -> dict[str, object] | None:
-    if rows.low is None or rows.high is None or not np.any(np.asarray(rows.high) > np.asarray(rows.low)):
-        return None
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": np.clip(np.asarray(rows.high) - values, 0, None),
-        "arrayminus": np.clip(values - np.asarray(rows.low), 0, None),
-        "color": palette.GRAY,
-        "thickness": 1,
-        "width": 3,
-    }

@@ -29,7 +29,6 @@ from lib.wire.text import count_of, has_words
 
 Field = TypeVar("Field", KeyField, DataField)
 TYPES = {"text": "text", "int": "number"}
-SEGMENTED = "segmented"
 PROJECT, NAME, SURE = "manage_project", "manage_name", "manage_sure"
 NARROWEST = 132
 
@@ -66,8 +65,7 @@ def _type(field: KeyField | DataField) -> str:
     if isinstance(field, DataField):
         decimals = field.display_precision
         return f"{decimals} decimal{'s' * (decimals > 1)}" if decimals else "whole"
-    plain = TYPES.get(field.type, field.type)
-    return f"{plain}, {SEGMENTED}" if field.is_segmented else plain
+    return TYPES.get(field.type, field.type) + (", segmented" if field.is_segmented else "")
 
 
 def _search_text(field: KeyField | DataField) -> str:

@@ -30,7 +30,6 @@ State = Literal["nothing", "making", "made"]
 EXPORT_JOB = "export_making"
 MANY_ROWS, POLL_SECONDS = 20_000, 2
 UNITS = ((1e6, "MB"), (1e3, "kB"))
-RECEIPT = "Receipt: the Audience screen and the file compared"
 
 
 class ExportJob:
@@ -95,8 +94,10 @@ def draw(context: PageContext, question: AudienceQuery, query: ExportQuery) -> N
             if context.slicer.data_fields:
                 page_query = current_focus.current(context).rows()
                 comparison = receipt.receipt(audience, export, page_query, file, context.slicer)
-                is_open = bool(comparison.differing)
-                with st.expander(RECEIPT, expanded=is_open, icon=":material/receipt_long:"):
+                with st.expander(
+                    "Receipt: the Audience screen and the file compared", icon=":material/receipt_long:",
+                    expanded=bool(comparison.differing),
+                ):  # fmt: skip
                     tables.receipt(comparison, Numbers.of(reader.locale()))
     with st.expander("For a script", icon=":material/terminal:"):
         tables.request(query, context.clients.reporting_address or share.own_address())

@@ -92,7 +92,7 @@ def _watch(context: PageContext, view: SavedView, field: DataField) -> tuple[Fig
     except FigureUnavailable as unavailable:
         return None, str(unavailable)
     except TrancheError as error:
-        return None, f"The figure could not be loaded: {error.reason.rstrip('.')}."
+        return None, f"The figure could not be loaded: {error.sentence}"
     now, texts = history.figures[-1], Numbers.of(reader.locale())
     value = now.value or 0.0
     off = " (an estimate from too few records)" if math.isinf(now.side) else ""

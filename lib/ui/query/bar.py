@@ -158,24 +158,6 @@ def _clear(context: PageContext) -> None:
     history.change(history.current(context).with_query(filters=(), any_of=()).with_view(data_filters=()))
 
 
-def _draw_menu(context: PageContext, parts: Mapping[str, MenuPart]) -> None:
-    """Draw the popover with what is rarely used, one part at a time; only the one in sight is computed."""
-    popover = st.popover("More", icon=":material/more_horiz:", type="tertiary", key=MORE, on_change="rerun")
-    if not popover.open:
-        return
-    with popover, st.container(width=MORE_WIDTH):
-        part = st.segmented_control(
-            "More about the question", [*parts], default=next(iter(parts)), key=MORE_PART, required=True,
-            label_visibility="collapsed",
-        )  # fmt: skip
-        parts[part](context)
-        _draw_reset(context)
-
-
-def _draw_reset(context: PageContext) -> None:
-    _button(context, "Reset", "restart_alt", not history.is_default(context))
-
-
 def _button(context: PageContext, label: str, icon: str, is_possible: bool) -> None:
     name = label.lower()
     # From where the person is, who may just have clicked on a row.
@@ -231,9 +213,20 @@ def _draw(
             saved.draw(context, page, send=send)
             share.draw(context, page, send)
             if more:
-                _draw_menu(context, more)
+                # What is rarely used, one part at a time; only the one in sight is computed.
+                menu = st.popover(
+                    "More", icon=":material/more_horiz:", type="tertiary", key=MORE, on_change="rerun"
+                )
+                if menu.open:
+                    with menu, st.container(width=MORE_WIDTH):
+                        part = st.segmented_control(
+                            "More about the question", [*more], default=next(iter(more)), key=MORE_PART,
+                            required=True, label_visibility="collapsed",
+                        )  # fmt: skip
+                        more[part](context)
+                        _button(context, "Reset", "restart_alt", not history.is_default(context))
             else:
-                _draw_reset(context)
+                _button(context, "Reset", "restart_alt", not history.is_default(context))
         with row(key="question_filters"):
             draw_filter_picker(context)
             if beside_filters is not None:

@@ -19,7 +19,6 @@ from lib.figures.query import ask, periods
 from lib.figures.query.periods import PREVIOUS, WEEKDAYS, YEAR, Preset
 from lib.figures.query.state import NONE, PageState
 from lib.reporting import named_days
-from lib.reporting.models import AudienceQuery
 from lib.slicers import zones
 from lib.slicers.dates import Days
 from lib.slicers.zones import Zone
@@ -34,14 +33,9 @@ PICKER_COUNTS = "followed_pickers"
 DATES, PRESET, RANGE, ZONE = "dates", "dates_preset", "dates_range", "dates_zone"
 LAST, UNREAD = "dates_last", "dates_last_unread"
 LASTS = (
-    "Last 28 days",
-    "Last 60 days",
-    "Last 4 weeks",
-    "Last 8 weeks",
-    "Last 3 months",
-    "Last 6 months",
+    "Last 28 days", "Last 60 days", "Last 4 weeks", "Last 8 weeks", "Last 3 months", "Last 6 months",
     "Last 12 months",
-)
+)  # fmt: skip
 COMPARE, ALSO = "compare", "also"
 COMPARISON = "comparison"  # not as the parameter in the URL: the session has it while it is drawn
 KINDS = {
@@ -75,9 +69,8 @@ def draw(context: PageContext) -> None:
     now = ask.today(context, query)
     presets, period = periods.presets(context.slicer, now), named_days.days_of(query, context.slicer)
     active = periods.preset_of(context.slicer, query.start_date, query.end_date, now)
-    zone = "" if query.timezone is None else f" · {zones.title(query.timezone)}"
-    days = numbers.days(*period) + zone
-    label = f"{plain(active.label)} · {days}" if active else days
+    label = numbers.days(*period) + ("" if query.timezone is None else f" · {zones.title(query.timezone)}")
+    label = f"{plain(active.label)} · {label}" if active else label
     popover = _open_popover(label, ":material/calendar_month:", DATES)
     if popover is None:
         return
@@ -88,11 +81,29 @@ def draw(context: PageContext) -> None:
             "Days", [preset.label for preset in presets], format_func=plain, key=key, on_change=_ask_preset,
             args=(context, presets, key, current), width=380,
         )  # fmt: skip
-        _last(context, active.label if active and active not in presets else None)
+        # Any number of days, weeks or months, typed or chosen; what can't be read stays in the field.
+        unread: str | None = st.session_state.get(UNREAD)
+        last = active.label if active and active not in presets else None
+        key = followed_key(LAST, unread or last)
+        st.selectbox(
+            "Last days, weeks or months", dict.fromkeys([*LASTS, *filter(None, (unread or last,))]),
+            index=None, key=key, placeholder="Choose or type: 45 days, 6 weeks, 3 months",
+            accept_new_options=True, on_change=_ask_last, args=(context, key, last),
+        )  # fmt: skip
+        if unread:
+            st.error(f"{periods.LAST_FORM}.")
         _range(context, RANGE, period, _ask_range)
+        zone, own = named_days.zone(query, context.slicer), context.slicer.timezone
         if context.slicer.supports_timezone:
-            _zone(context, query)
-        for day, hours in zones.odd_days(named_days.zone(query, context.slicer), period).items():
+            key = followed_key(ZONE, zone)
+            titles: dict[Zone, str] = {own: f"{zones.title(own)} (the slicer's own)"}
+            titles |= dict(reader.zone_titles().items()) if context.slicer.knows("time_zones") else {}
+            titles |= {hours: zones.title(hours) for hours in range(-12, 13) if hours != own}
+            st.selectbox(
+                "Time zone", titles, format_func=titles.__getitem__, key=key, placeholder=reader.FIND_ZONE,
+                filter_mode="contains", on_change=_ask_zone, args=(context, key, zone),
+            )  # fmt: skip
+        for day, hours in zones.odd_days(zone, period).items():
             st.caption(f"{write_day(day)} has {hours} hours: clocks change.")
         if period[1] >= now:
             st.caption("Today is not over: its figures still grow.")
@@ -107,19 +118,6 @@ def _open_popover(label: str, icon: str, key: str) -> DeltaGenerator | None:
     st.session_state[label_key] = label
     popover = st.popover(label, icon=icon, key=key, on_change="rerun")
     return popover if popover.open else None
-
-
-def _last(context: PageContext, label: str | None) -> None:
-    """A field for any number of days, weeks or months, typed or chosen; what can't be read stays in it."""
-    unread: str | None = st.session_state.get(UNREAD)
-    key = followed_key(LAST, unread or label)
-    st.selectbox(
-        "Last days, weeks or months", dict.fromkeys([*LASTS, *filter(None, (unread or label,))]), index=None,
-        key=key, placeholder="Choose or type: 45 days, 6 weeks, 3 months", accept_new_options=True,
-        on_change=_ask_last, args=(context, key, label),
-    )  # fmt: skip
-    if unread:
-        st.error(f"{periods.LAST_FORM}.")
 
 
 def draw_comparison(context: PageContext) -> None:
@@ -178,18 +176,6 @@ def _range(context: PageContext, name: str, period: Days, on_change: Callable[..
     st.date_input(
         "Custom range", period, min_value=min(days), max_value=max(days), format="YYYY-MM-DD", key=key,
         required=True, on_change=on_change, args=(context, key),
-    )  # fmt: skip
-
-
-def _zone(context: PageContext, query: AudienceQuery) -> None:
-    zone, own = named_days.zone(query, context.slicer), context.slicer.timezone
-    key = followed_key(ZONE, zone)
-    titles: dict[Zone, str] = {own: f"{zones.title(own)} (the slicer's own)"}
-    titles |= dict(reader.zone_titles().items()) if context.slicer.knows("time_zones") else {}
-    titles |= {hours: zones.title(hours) for hours in range(-12, 13) if hours != own}
-    st.selectbox(
-        "Time zone", titles, format_func=titles.__getitem__, key=key, placeholder=reader.FIND_ZONE,
-        filter_mode="contains", on_change=_ask_zone, args=(context, key, zone),
     )  # fmt: skip
 
 

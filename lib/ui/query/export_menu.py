@@ -65,7 +65,7 @@ def answer_csv_text(
     more: Sequence[FileColumn] = (),
 ) -> str:
     """The CSV text: the lines `labels`, the rows with these data fields and `more`, then their total."""
-    beside = [(title, _or_empty(values)) for title, values, _ in more]
+    beside = [(title, cells(column)) for title, column, _ in more]
     currencies = [
         (f"{numbers.title(field)}, currency", codes.tolist())
         for field in fields
@@ -75,7 +75,7 @@ def answer_csv_text(
     rows: list[Sequence[object]] = [*([label] for label in labels), [title for title, _ in columns]]
     rows += zip(*(column for _, column in columns), strict=True)
     whole = [answer.total.values.get(field.name) for field in fields]
-    total = _or_empty([*whole, *(value for _, _, value in more)])
+    total = cells([*whole, *(value for _, _, value in more)])
     width = sum(len(_sides(answer, field.name)) + 1 for field in fields)
     if len(answer.names.columns) and width == len(fields):
         rows.append(["Total", *[""] * (len(columns) - len(total) - 1), *total])
@@ -118,13 +118,12 @@ def _sides(answer: Audience, name: str) -> list[tuple[str, list[float]]]:
     return [("lower", answer.low[name].tolist()), ("upper", answer.high[name].tolist())]
 
 
-def _or_empty(values: Sequence[float | None]) -> list[float | str]:
-    return cells([math.nan if value is None else value for value in values])
-
-
-def cells(values: Sequence[float]) -> list[float | str]:
+def cells(figures: Sequence[float | None]) -> list[float | str]:
     """Numbers; whole ones without decimals, missing ones empty."""
-    return ["" if math.isnan(v) else int(v) if float(v).is_integer() else v for v in values]
+    return [
+        "" if figure is None or math.isnan(figure) else int(figure) if float(figure).is_integer() else figure
+        for figure in figures
+    ]
 
 
 def config(focus: Focus, name: str) -> dict[str, Any]:

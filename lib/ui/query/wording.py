@@ -154,10 +154,6 @@ class _Vocabulary:
         return words | SILENT | MOVING | UNITS | {*VALUE_WORDS, "last"}
 
     @cached_property
-    def key_names(self) -> set[str]:
-        return {field.name for field in self.slicer.key_fields}
-
-    @cached_property
     def value_words(self) -> set[str]:
         return {word for phrase in self.index for word in phrase.split()}
 
@@ -219,7 +215,13 @@ def _vocabulary(slicer: Slicer, today: date, index: ValueIndex) -> _Vocabulary:
             _name(keys, key_field.name, key_field.description)
     for names in (data, keys):
         own = dict(names)
-        for phrase, targets in _last_words(own).items():
+        last_words: dict[str, list[str]] = {}  # `cpm` is Win CPM and Bid CPM
+        for phrase, targets in own.items():
+            first, _, last = phrase.rpartition(" ")
+            if first and len(last) > 2:
+                meanings = last_words.setdefault(last, [])
+                meanings += [name for name in targets if name not in meanings]
+        for phrase, targets in last_words.items():
             names.setdefault(phrase, targets)
         for group in SYNONYMS:
             targets = [name for phrase in group for name in own.get(phrase, ())]
@@ -231,17 +233,6 @@ def _vocabulary(slicer: Slicer, today: date, index: ValueIndex) -> _Vocabulary:
         for phrase in (f"by {grain}", f"per {grain}", *GRANULARITIES[grain].phrases)
     }
     return _Vocabulary(slicer, data, keys, grains, DayWords(slicer, today), index)
-
-
-def _last_words(names: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """What the last word of several names may mean: `cpm` Win CPM and Bid CPM."""
-    last_words: dict[str, list[str]] = {}
-    for phrase, targets in names.items():
-        first, _, last = phrase.rpartition(" ")
-        if first and len(last) > 2:
-            last_words.setdefault(last, [])
-            last_words[last] += [name for name in targets if name not in last_words[last]]
-    return last_words
 
 
 def _name(names: dict[str, list[str]], name: str, description: str | None) -> None:
@@ -330,12 +321,13 @@ class _Parser:
         """Each meaning of a phrase: the reading with it, and what the words from `after` on are about."""
         vocabulary, score = self.vocabulary, reading.score + 1
         keys = vocabulary.keys.get(phrase, ())
+        is_weekly = phrase in WEEKLY and any(key.name == WEEKDAY for key in vocabulary.slicer.key_fields)
         running = _RUNNING.fullmatch(phrase)
         if running and reading.days and reading.days[0] == f"-0{running[1][0]}_first":
             yield replace(reading, compare=(PREVIOUS,), score=score), ""
         elif phrase in COMPARISONS:
             yield replace(reading, compare=COMPARISONS[phrase], score=score), ""
-        elif mode != "split" and phrase in WEEKLY and WEEKDAY in vocabulary.key_names:
+        elif mode != "split" and is_weekly:
             yield from self._weekdays(phrase, reading, mode)
         elif phrase in MOVES:
             yield replace(reading, moved=True, score=score), mode
