@@ -25,7 +25,9 @@ def read(text: str, limits: Limits = AMOUNT) -> Decimal | None:
         return None
     digits = _plain_digits(text)
     if not DIGITS.fullmatch(digits):
-        raise ValueError(_no_number(digits))
+        has_marks = re.fullmatch(r"-?[0-9.,'’\s]*,[0-9.,'’\s]*", digits) or currency(digits)
+        form = "Write decimals with a point and no other marks, like 1250.75."
+        raise ValueError(form if has_marks else "Not a number: write it like 12.50.")
     number = Decimal(digits)
     if number < limits.least:
         raise ValueError(f"Must be {limits.least:,} or more.")
@@ -76,9 +78,3 @@ def _plain_digits(text: str) -> str:
         return digits.replace(",", "")
     is_ambiguous = code == "EUR" and re.fullmatch(r"[0-9]{1,3}\.[0-9]{3}", digits)
     return entry if is_ambiguous else digits
-
-
-def _no_number(text: str) -> str:
-    if re.fullmatch(r"-?[0-9.,'’\s]*,[0-9.,'’\s]*", text) or currency(text):
-        return "Write decimals with a point and no other marks, like 1250.75."
-    return "Not a number: write it like 12.50."

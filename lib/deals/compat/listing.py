@@ -33,18 +33,18 @@ def page(
     model: type[Model], everything: Iterable[Model], params: Mapping[str, Any], links_of: Links = no_links
 ) -> Page[Model]:
     """The result of `Deals.list` for these parameters. Invalid for unsupported ones."""
-    fields = {name: value for name, value in params.items() if value is not None}
-    limit, offset = int(fields.pop("limit", LARGEST_PAGE)), int(fields.pop("offset", 0))
-    text, ordering = str(fields.pop("search", "")), str(fields.pop("ordering", ""))
+    conditions = {name: value for name, value in params.items() if value is not None}
+    limit, offset = int(conditions.pop("limit", LARGEST_PAGE)), int(conditions.pop("offset", 0))
+    text, ordering = str(conditions.pop("search", "")), str(conditions.pop("ordering", ""))
     orders = [part.strip() for part in ordering.split(",") if part.strip()]
-    counts = [name.strip() for name in str(fields.pop("counts", "")).split(",") if name.strip()]
+    counts = [name.strip() for name in str(conditions.pop("counts", "")).split(",") if name.strip()]
     meanings: Meanings = {}
-    texts = fields.pop("meaning", ())
+    texts = conditions.pop("meaning", ())
     for meaning in [texts] if isinstance(texts, str) else texts:
         if (read := MEANING.fullmatch(meaning)) and read[2] in queries.KINDS:
             meanings.setdefault(read[1].casefold(), []).append((read[2], read[3]))
     names = [*model.model_fields, *LINK_FIELDS.get(model, ())]
-    for name in [*fields, *counts, *(order.removeprefix("-") for order in orders)]:
+    for name in [*conditions, *counts, *(order.removeprefix("-") for order in orders)]:
         if name not in names:
             raise Invalid({name: [f"There is no such field{suggestion(name, names) or '.'}"]})
     words = queries.terms(text)
@@ -53,10 +53,10 @@ def page(
         for resource in everything
         if all(_has_word(resource, word, meanings, links_of) for word in words)
     ]
-    models = [resource for resource in matches if _has(resource, fields, links_of)]
+    models = [resource for resource in matches if _has(resource, conditions, links_of)]
     counts_of = {}
     for name in counts:  # ignoring the filter itself
-        others = {other: value for other, value in fields.items() if other != name}
+        others = {other: value for other, value in conditions.items() if other != name}
         values_of = (
             _ids(resource, name, links_of) for resource in matches if _has(resource, others, links_of)
         )

@@ -42,22 +42,17 @@ def describe_targeting(
 
     Names of lists are the house's own: a buyer reads how many entries a list has, where it is among `lists`.
     """
-    sizes = {
-        (entry_list.entity, entry_list.id): len(KINDS[entry_list.entity].entries(entry_list))
-        for entry_list in lists
-    }
+    labels = {}
+    for entry_list in lists:
+        kind = KINDS[entry_list.entity]
+        count = count_of(len(kind.entries(entry_list)), kind.word.removesuffix("s"))
+        labels[entry_list.entity, entry_list.id] = count
     nameless = {
         kind.targeting: tuple(
-            element.model_copy(update={"name": _count_label(sizes.get((entity, element.id)), kind.word)})
+            element.model_copy(update={"name": labels.get((entity, element.id), f"a list of {kind.word}")})
             for element in getattr(package, kind.targeting)
         )
         for entity, kind in KINDS.items()
     }
     descriptions = targeting_text.describe(context, deal_report.usual_days(context), package)
     return targeting_text.sentence(package.model_copy(update=nameless), None, descriptions)
-
-
-def _count_label(count: int | None, noun: str) -> str:
-    if count is None:
-        return f"a list of {noun}"
-    return count_of(count, noun.removesuffix("s"))

@@ -151,8 +151,9 @@ def fee(deal: DemandDeal, money: Prices = USUAL) -> str:
 
 def value(field: str, content: Any) -> str:
     """A field's value as people read it, from what the API sends or from a model."""
-    if (word := _choice(field, content)) is not None:
-        return word
+    choices = BY_NAME[field].kind.choices if field in BY_NAME else None
+    if choices is not None and isinstance(content, str | int) and content != "":
+        return choices.get(content, str(content))  # an unknown one as it is
     match content:
         case None | "" | [] | ():
             return NO_END if field == "end_date" else NOTHING
@@ -185,14 +186,6 @@ def is_whole(field: str) -> bool:
     """Whether the field is a number without decimals."""
     limits = BY_NAME[field].kind.limits if field in BY_NAME else None
     return limits is not None and not limits.decimals
-
-
-def _choice(field: str, content: Any) -> str | None:
-    """One of a few values by its word, an unknown one as it is; None of another kind of field, or nothing."""
-    choices = BY_NAME[field].kind.choices if field in BY_NAME else None
-    if choices is None or not isinstance(content, str | int) or content == "":
-        return None
-    return choices.get(content, str(content))
 
 
 def _name_of(link: Any) -> str:

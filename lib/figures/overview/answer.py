@@ -76,7 +76,10 @@ def head(focus: Focus, params: Params) -> Json:
         "alt_end": straight(f"; its values are in Split, by {focus.grain or 'day'}{_notes_text(notes)}"),
         "date_notes": [
             *(_mark(note.day, note.text, note.owner, front) for note in notes),
-            *_clock_marks(focus, front),
+            *(
+                _mark(day, f"{hours} hours: the clocks of {focus.zone} change", "", front)
+                for day, hours in zones.odd_days(focus.zone, focus.period).items()
+            ),
         ],
     }
 
@@ -191,7 +194,7 @@ def _sides(lines: Sequence[Json]) -> Json:
     return {"now": lines[0] if lines else None, "before": [*lines[1:]]}
 
 
-def _line(series: Series, focus: Focus, answer: Audience | None = None) -> Json:
+def _line(line: Series, focus: Focus, answer: Audience | None = None) -> Json:
     """A line: its values, what each says on hover, and the band of an estimate.
 
     That of the trend has its texts, by the answer that it is `answer` from.
@@ -203,11 +206,11 @@ def _line(series: Series, focus: Focus, answer: Audience | None = None) -> Json:
             return focus.numbers.full(value, field)
         return over_time.text(focus, answer, value)
 
-    low, high = series.low, series.high
+    low, high = line.low, line.high
     has_band = low is not None and high is not None and bool(np.any(high > low))
     return {
-        "values": _plain(series.values),
-        "texts": [write(value) for value in series.values.tolist()],
+        "values": _plain(line.values),
+        "texts": [write(value) for value in line.values.tolist()],
         "low": _plain(low) if has_band and low is not None else None,
         "high": _plain(high) if has_band and high is not None else None,
     }
@@ -238,13 +241,6 @@ def _notes_text(notes: Sequence[Note]) -> str:
     texts = [f"{write_day(note.day)}: {note.text}" for note in notes[:MOST_NOTES]]
     more = f"; and {len(notes) - MOST_NOTES} more" if len(notes) > MOST_NOTES else ""
     return f". Noted: {'; '.join(texts)}{more}" if texts else ""
-
-
-def _clock_marks(focus: Focus, lines: Sequence[ChartLine]) -> list[Json]:
-    """A mark like that of a note on each day that has 23 or 25 hours."""
-    days = zones.odd_days(focus.zone, focus.period)
-    text = "{} hours: the clocks of {} change"
-    return [_mark(day, text.format(hours, focus.zone), "", lines) for day, hours in days.items()]
 
 
 def _mark(day: date, text: str, owner: str, lines: Sequence[ChartLine]) -> Json:

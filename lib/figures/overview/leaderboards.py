@@ -142,16 +142,13 @@ class CardSource:
         """The question about the rows shown, on other days."""
         only = Filter(name=self.card.name, value=tuple(answer.names[self.card.name]), match="equals")
         if self.card.name in SPAN_KEY_FIELDS:  # days of before have other names
-            filters = self.other_filters
+            row_filters = self.other_filters
         else:
-            filters = (*self.other_filters, only) if len(answer) else self.query.filters
+            row_filters = (*self.other_filters, only) if len(answer) else self.query.filters
         changes = {
-            "filters": filters,
-            "limit": None,
-            "data_fields": (self.focus.field.name,),
-            "order_by": (),
+            "filters": row_filters, "limit": None, "data_fields": (self.focus.field.name,), "order_by": (),
             "data_filters": (),
-        }
+        }  # fmt: skip
         return self.query.model_copy(update=changes)
 
     def compare(self, query: AudienceQuery, answer: Audience) -> ComparedAnswers | None:

@@ -65,7 +65,14 @@ def notes(focus: Focus, movers: Moved) -> str:
     """Notes on the computation that a reader needs."""
     if movers.withheld:
         return ""
-    parts = [_held_against(movers)]
+    if isinstance(movers.kind, Own) or not movers.weeks:
+        parts = ["Not compared with usual movement: there is no data for earlier periods like these."]
+        parts += ["Changes smaller than the sample's uncertainty are left out."] * movers.is_sampled
+    else:
+        several = f"{movers.weeks} earlier ones like it"
+        earlier = "the same difference once before" if movers.weeks == 1 else several
+        parts = [f"Compared with {earlier}: values that usually vary this much are hidden."]
+        parts += ["With so few of them only large changes stand out."] * (movers.weeks < FEW_WEEKS)
     if isinstance(movers.kind, Ratio):
         parts.append("Mix: the value's share changed; rate: its own figure did; they add up.")
     if isinstance(movers.kind, Formula):
@@ -82,18 +89,6 @@ def notes(focus: Focus, movers: Moved) -> str:
 def change_text(focus: Focus, value: float) -> str:
     """A signed difference in the field's unit; for percentages, in points."""
     return focus.numbers.signed(value, focus.field)
-
-
-def _held_against(movers: Moved) -> str:
-    if isinstance(movers.kind, Own) or not movers.weeks:
-        text = "Not compared with usual movement: there is no data for earlier periods like these."
-        uncertain = " Changes smaller than the sample's uncertainty are left out."
-        return f"{text}{uncertain if movers.is_sampled else ''}"
-    earlier = (
-        "the same difference once before" if movers.weeks == 1 else f"{movers.weeks} earlier ones like it"
-    )
-    few = " With so few of them only large changes stand out." if movers.weeks < FEW_WEEKS else ""
-    return f"Compared with {earlier}: values that usually vary this much are hidden.{few}"
 
 
 def compute(focus: Focus, audience: Ask | None = None) -> Moved:

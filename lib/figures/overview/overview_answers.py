@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import TimeoutError
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from statistics import median
 
 from lib.figures import error_text, numbers
@@ -156,10 +156,16 @@ class OverviewAnswers:
         about = request.project, request.slicer
         if about not in clients.slicers:
             raise AccessError
+        info = partial(
+            clients.reporting.info, InfoQuery(project_name=request.project, slicer_name=request.slicer)
+        )
+        # What the slicer is; of a remote service, as it was a minute ago at most.
+        key = (person.username, person.row_filters(*about), *about)
+        slicer = self._slicers.get(key, info) if clients.slicer_seconds else info()
         return RequestContext(
             person,
             *about,
-            clients.with_own(self._slicer(clients, person, *about), *about),
+            clients.with_own(slicer, *about),
             clients,
             language=numbers.read_language(request.numbers) or request.locale,
             chosen_zone=request.zone,
@@ -170,7 +176,8 @@ class OverviewAnswers:
         context, about = self.context(request, person, deadline), (request.project, request.slicer)
         answers = context.caches[ask.ANSWERS]
         page_state = state.from_params(request.params, context.slicer, *about, context.own_zone)
-        default_cards = None if page_state.view.cards else card.read_own_cards(context)
+        own_cards = "" if page_state.view.cards else card.own_cards_text(context)
+        default_cards = card.cards_from_text(own_cards, context.slicer)
         for act in filter(None, request.acts):
             page_state = clicks.apply(page_state, act, context.slicer, default_cards)
         return _Turn(context, page_state, default_cards, deadline, answers, self.version(person, *about))
@@ -179,11 +186,3 @@ class OverviewAnswers:
         """A text that differs once the data do, or the rows that the person may see: the key of answers."""
         row_filters = person.row_filters(project, slicer)
         return " ".join((self._reports.version(project, slicer), *map(repr, row_filters)))
-
-    def _slicer(self, clients: connect.Clients, person: Person, project: str, name: str) -> Slicer:
-        """What the slicer is; of a remote service, as it was a minute ago at most."""
-        query = InfoQuery(project_name=project, slicer_name=name)
-        if not clients.slicer_seconds:
-            return clients.reporting.info(query)
-        key = (person.username, person.row_filters(project, name), project, name)
-        return self._slicers.get(key, lambda: clients.reporting.info(query))

@@ -8,9 +8,9 @@ from lib.figures.numbers import Numbers
 from lib.figures.overview import split_levels
 from lib.figures.overview.split_levels import Level
 from lib.figures.overview.split_table import OTHERS, SplitColumn, compared_column, compared_name
-from lib.figures.query import ask, compared_answers, filters, focus, precision, split_rows
+from lib.figures.query import ask, compared_answers, filters, precision, split_rows
 from lib.figures.query.compared_answers import Change, ComparedAnswers
-from lib.figures.query.focus import Focus
+from lib.figures.query.focus import Focus, volume
 from lib.figures.query.split_rows import SplitRows
 from lib.figures.query.state import ComparedColumn
 from lib.figures.query.view_parts import Path
@@ -185,13 +185,12 @@ def note(cross: Cross) -> str:
     return f"{cross.title}: the first {len(cross.labels)} of {cross.count} values are columns."
 
 
-def _columns_query(page_focus: Focus, key: str) -> AudienceQuery:
-    is_time = key in TIME_KEY_FIELDS
-    volume = focus.volume(page_focus.slicer, page_focus.field)
+def _columns_query(focus: Focus, key: str) -> AudienceQuery:
+    is_time, by = key in TIME_KEY_FIELDS, volume(focus.slicer, focus.field)
     changes = {
         "split_by": (key,),
-        "data_fields": tuple(dict.fromkeys((page_focus.field.name, volume))),
-        "order_by": (Order(name=key, direction="asc") if is_time else Order(name=volume),),
+        "data_fields": tuple(dict.fromkeys((focus.field.name, by))),
+        "order_by": (Order(name=key, direction="asc") if is_time else Order(name=by),),
         "limit": MOST_TIMES if is_time else split_levels.ACROSS,
     }
-    return page_focus.rows().model_copy(update=changes)
+    return focus.rows().model_copy(update=changes)

@@ -12,9 +12,9 @@ from typing import Any
 import pandas as pd
 
 from lib.figures import series
-from lib.figures.query import ask, compared_answers, focus
+from lib.figures.query import ask, compared_answers
 from lib.figures.query.compared_answers import WHOLE, ComparedAnswers
-from lib.figures.query.focus import TIMES, Focus
+from lib.figures.query.focus import TIMES, Focus, volume
 from lib.figures.query.split_rows import SplitRows
 from lib.figures.query.view_parts import Path
 from lib.reporting.answers import Audience, Values
@@ -63,17 +63,16 @@ def pair_times(focus: Focus, both: ComparedAnswers | None) -> ComparedAnswers | 
     return replace(both, before=before, coverage=coverage, weekdays={})
 
 
-def grid(page_focus: Focus) -> Audience:
+def grid(focus: Focus) -> Audience:
     """The first two key fields of the split against each other, the top values of each."""
-    down, across = page_focus.query.split_by[:2]
+    down, across = focus.query.split_by[:2]
     top = [
-        Filter(name=name, value=tuple(answer.names[name]), match="equals")
-        for name, _, answer in cuts(page_focus)
+        Filter(name=name, value=tuple(answer.names[name]), match="equals") for name, _, answer in cuts(focus)
     ]
-    filters = (*page_focus.query.filters, *top)
-    fields = tuple(dict.fromkeys((page_focus.field.name, focus.volume(page_focus.slicer, page_focus.field))))
+    filters = (*focus.query.filters, *top)
+    fields = tuple(dict.fromkeys((focus.field.name, volume(focus.slicer, focus.field))))
     changes = {"split_by": (down, across), "filters": filters, "limit": None, "data_fields": fields}
-    return ask.estimate(page_focus.context, page_focus.rows().model_copy(update={**changes, "order_by": ()}))
+    return ask.estimate(focus.context, focus.rows().model_copy(update={**changes, "order_by": ()}))
 
 
 def cuts(focus: Focus) -> list[tuple[str, int, Audience]]:
@@ -82,35 +81,21 @@ def cuts(focus: Focus) -> list[tuple[str, int, Audience]]:
     return [(name, count, _top(focus, name, count)) for name, count in sides if name not in TIME_KEY_FIELDS]
 
 
-def overlap(page_focus: Focus, segmented: str) -> float | None:
+def overlap(focus: Focus, segmented: str) -> float | None:
     """How many values of a segmented key field a record has, weighted by the first plain data field.
 
     The sum of all values' shares over 100; None where nothing adds up.
     """
-    volume = focus.volume(page_focus.slicer, page_focus.field)
-    plain = {
-        "split_by": (segmented,),
-        "data_fields": (volume,),
-        "order_by": (),
-        "limit": None,
-        "precision": 0,
-    }
-    answer = ask.estimate(page_focus.context, page_focus.rows().model_copy(update=plain))
-    if volume not in answer.percents:
-        return None
-    return float(answer.percents[volume].sum()) / 100
+    by = volume(focus.slicer, focus.field)
+    changes = {"split_by": (segmented,), "data_fields": (by,), "order_by": (), "limit": None, "precision": 0}
+    answer = ask.estimate(focus.context, focus.rows().model_copy(update=changes))
+    return float(answer.percents[by].sum()) / 100 if by in answer.percents else None
 
 
-def _top(page_focus: Focus, name: str, count: int) -> Audience:
-    volume = focus.volume(page_focus.slicer, page_focus.field)
-    changes = {
-        "split_by": (name,),
-        "limit": count,
-        "data_fields": (volume,),
-        "order_by": (Order(name=volume),),
-    }
-    query: AudienceQuery = page_focus.rows().model_copy(update=changes)
-    return ask.estimate(page_focus.context, query)
+def _top(focus: Focus, name: str, count: int) -> Audience:
+    by = volume(focus.slicer, focus.field)
+    changes = {"split_by": (name,), "limit": count, "data_fields": (by,), "order_by": (Order(name=by),)}
+    return ask.estimate(focus.context, focus.rows().model_copy(update=changes))
 
 
 def take(answer: Audience, indices: Sequence[int]) -> Audience:
@@ -198,16 +183,16 @@ def open_rows(focus: Focus, rows: Sequence[Path]) -> list[Path]:
     return [row for row in rows if len(row) < len(keys) and focus.view.expansion.is_open(keys, row)]
 
 
-def order(row_focus: Focus, keys: Sequence[str]) -> tuple[Order, ...]:
+def order(focus: Focus, keys: Sequence[str]) -> tuple[Order, ...]:
     """The order of a level's rows: as asked, where that is by a data field or by its own key field.
 
     Else time as it runs, and the rest by the field shown, or by volume.
     """
-    above = set(row_focus.query.split_by) - {keys[-1]}
-    orders = tuple(by for by in row_focus.query.order_by if by.name not in above)
+    above = set(focus.query.split_by) - {keys[-1]}
+    orders = tuple(by for by in focus.query.order_by if by.name not in above)
     if orders:
         return orders
-    by_volume = Order(name=focus.volume(row_focus.slicer, row_focus.field))
+    by_volume = Order(name=volume(focus.slicer, focus.field))
     return (Order(name=keys[-1], direction="asc"), by_volume) if keys[-1] in TIME_KEY_FIELDS else (by_volume,)
 
 

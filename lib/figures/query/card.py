@@ -89,11 +89,6 @@ def usefulness(name: str) -> int:
     return next((rank for rank, part in enumerate(USEFUL_KEYS) if part in parts), len(USEFUL_KEYS))
 
 
-def read_own_cards(context: RequestContext) -> tuple[Card, ...] | None:
-    """The same as in the database now; None too if it fails (see the log)."""
-    return cards_from_text(own_cards_text(context), context.slicer)
-
-
 def own_cards_text(context: RequestContext) -> str:
     """The leaderboards that the person chose, as in a link; empty without any, or if the database fails."""
     try:

@@ -71,7 +71,7 @@ def apply(
                 return page_state.with_view(tab="records", records=RecordsOf(records, is_card=table in keys))
         case ["order" | "find" | "open" | "card", str(_), *_]:
             cards = page_state.view.cards or default_cards or card.default_cards(slicer)
-            return _change_table(page_state, act, slicer, {card.name: card for card in cards})
+            return _change_table(page_state, act, slicer, {own.name: own for own in cards})
     return page_state
 
 

@@ -281,7 +281,7 @@ def others(split: SplitRows) -> float | None:
     return remainder(total.values.get(name), answer.values[name], answer.is_sampled)
 
 
-def doubts(split: SplitRows, numbers: Numbers) -> list[str]:
+def doubts(split: SplitRows, reader: Numbers) -> list[str]:
     """Why money has no total, and limits of the sample: rows based on few records, volume that it missed."""
     name, answer = split.field.name, split.answer
     withheld = answer.total.withheld(name)
@@ -289,10 +289,10 @@ def doubts(split: SplitRows, numbers: Numbers) -> list[str]:
     if answer.n_eff is not None and name in answer.n_eff:
         unsure = ~(half_ranges(split) < LEAST_RANGE) & answer.values[name].notna().to_numpy()
         few = int((answer.n_eff[name][unsure] < FEW).sum())
-        rows = "1 row is based" if few == 1 else f"{numbers.number(few)} rows are based"
+        rows = "1 row is based" if few == 1 else f"{reader.number(few)} rows are based"
         sentences += [f"{rows} on few records: their figures are rough."] if few else []
     missing, whole = answer.total.missing.get(name), answer.total.values.get(name)
     if missing and whole and missing / whole >= LEAST_MISSING:
-        share = numbers.percent(100 * missing / whole)
+        share = reader.percent(100 * missing / whole)
         sentences.append(f"Rows missing from the sample may hold {share} of {title(split.field)}.")
     return sentences

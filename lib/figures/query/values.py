@@ -166,7 +166,7 @@ def in_order(name: str, by: str | None) -> Order:
 
 
 def _values_query(
-    context: RequestContext, query: AudienceQuery, name: str, filters: tuple[Filter, ...]
+    context: RequestContext, query: AudienceQuery, name: str, conditions: tuple[Filter, ...]
 ) -> AudienceQuery:
     by, others_come_along = frequent(context.slicer), context.slicer.key_field(name).is_segmented
     return AudienceQuery(
@@ -175,11 +175,11 @@ def _values_query(
         start_date=query.start_date,
         end_date=query.end_date,
         timezone=query.timezone,
-        filters=filters,
+        filters=conditions,
         split_by=(name,),
         data_fields=None if by is None else (by,),
         order_by=(in_order(name, by),),
-        limit=None if filters and others_come_along else MOST_VALUES,
+        limit=None if conditions and others_come_along else MOST_VALUES,
         include_mappings=1,
         audience_rows_limit=API_ROWS_LIMIT if context.slicer.knows("limit") else DESK_ROWS_LIMIT,
     )
