@@ -83,7 +83,7 @@ class FindValues(SlicerSelection):
 def find_values(desk: Desk, arguments: FindValues) -> Json:
     """The values of a key field with the most of the slicer's first data field."""
     slicer = desk.info(arguments.slicer)
-    if arguments.field not in (names := [field.name for field in slicer.key_fields]):
+    if arguments.field not in (names := slicer.key_names):
         raise UnknownName("key field", arguments.field, names)
     parts = arguments.parts(split=arguments.field, limit=arguments.limit)
     measure = next((field.name for field in slicer.data_fields if not field.formula), None)

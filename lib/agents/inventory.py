@@ -90,7 +90,7 @@ def forecast_inventory(desk: Desk, arguments: Booking) -> Json:
     inventory = TargetedInventory(desk, arguments)
     slicer = inventory.report.slicer
     fields = [field for names in (BIDS, IMPRESSIONS) if (field := field_of(slicer, names)) is not None]
-    if not fields or DAY not in {field.name for field in slicer.key_fields}:
+    if not fields or DAY not in slicer.key_names:
         raise BadRequest(f"{inventory.name} has no bids or impressions by day")
     names = tuple(field.name for field in fields)
     query = inventory.query(Forecast.HISTORY_DAYS, data_fields=names, split_by=(DAY,))

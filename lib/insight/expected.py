@@ -34,7 +34,7 @@ def available(
     field, no days or no data. Raises why the report can't be asked.
     """
     field, start, end = field_of(report.slicer, IMPRESSIONS), package.start_date, package.end_date
-    has_days = forecast.DAY in {key.name for key in report.slicer.key_fields}
+    has_days = forecast.DAY in report.slicer.key_names
     if field is None or end is None or not has_days:
         return None
     filters = report_filters(package, report.slicer, lists, package.media_type).filters
@@ -68,7 +68,7 @@ def of_targeting(
     field = field_of(report.slicer, (*BIDS, *IMPRESSIONS))
     translation = report_filters(targeting, report.slicer, lists, media_type)
     days = first_week(booking, report.today, report.slicer.timezone)
-    has_days = forecast.DAY in {field.name for field in report.slicer.key_fields}
+    has_days = forecast.DAY in report.slicer.key_names
     if field is None or days is None or translation.left_out or not has_days:
         return None
     changes = {"filters": translation.filters, "data_fields": (field.name,), "split_by": (forecast.DAY,)}

@@ -76,7 +76,7 @@ class FallWitnesses:
 
     def _key_field(self, removal: Removal) -> str | None:
         """The report's key field for removed values; None where it can't tell them."""
-        names = {field.name for field in self._report.slicer.key_fields}
+        names = {*self._report.slicer.key_names}
         kind = next((kind for kind in KINDS if kind.name == removal.kind), None)
         if kind is None:
             return removal.kind if removal.kind in names else None

@@ -42,7 +42,7 @@ class FunnelDays:
 
     def groups(self, members: Mapping[str, Sequence[Entity]]) -> dict[str, Series]:
         """The figures of these packages, seats and DSPs, as far as the report tells them apart."""
-        field_names = {field.name for field in self.report.slicer.key_fields}
+        field_names = {*self.report.slicer.key_names}
         return {
             name: self.series(field, self.report.only(entities))
             for name, entities in members.items()

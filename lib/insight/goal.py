@@ -96,7 +96,7 @@ def goal_deliveries(
         if deal.units is not None and (booking := booking_of(packages_of(deal)))
     }
     bookings = {key: booking for key, booking in bookings.items() if booking[1].date() <= last}
-    if field is None or not bookings or DAY not in {key.name for key in report.slicer.key_fields}:
+    if field is None or not bookings or DAY not in report.slicer.key_names:
         return {}
     first = min(start.date() for _, start, _ in bookings.values())
     seats = {key: str(seat_number(deal) or "") for key, (deal, *_) in bookings.items()}

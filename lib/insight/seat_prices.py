@@ -58,7 +58,7 @@ def prices_query(
     filters = query.filters
     if seat is not None:
         filters = (*filters, *report.only([seat]))
-    if without is not None and DEAL in {field.name for field in slicer.key_fields}:
+    if without is not None and DEAL in slicer.key_names:
         filters = (*filters, report.without(without))
     data = (*(query.data_fields or ()), *(() if rate is None else (rate.name,)))
     return query.model_copy(update={"filters": filters, "data_fields": data})

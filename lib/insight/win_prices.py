@@ -147,7 +147,7 @@ def win_scales(report: DealReport, seats: Sequence[Seat]) -> WinScales:
     The seats are those that the deals client returned to whoever asks, so that it is about none of others.
     """
     fields = win_fields(report.slicer)
-    names = {field.name for field in report.slicer.key_fields}
+    names = {*report.slicer.key_names}
     if fields is None or SEAT not in names or not seats:
         return WinScales({})
     query = report.query(

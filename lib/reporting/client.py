@@ -171,7 +171,7 @@ def where(query: InfoQuery) -> InfoQuery:
 
 def describe(slicer: Slicer) -> Slicer:
     """The slicer with the data fields of its audience sources, which info need not list."""
-    names = {field.name for field in slicer.data_fields}
+    names = {*slicer.data_names}
     missing = [source for source in slicer.audience_sources if f"unique_{source.name}" not in names]
     more = [
         DataField(name=f"unique_{source.name}", description=source.description, annotation=source.annotation)

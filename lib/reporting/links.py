@@ -180,12 +180,12 @@ class _LinkReader:
     ) -> None:
         self._params, self._slicer, self._name, self._today = params, slicer, name, today
         self._names = FieldNames(slicer, origin)
-        self._keys = [field.name for field in slicer.key_fields]
+        self._keys = slicer.key_names
         self.left_out: list[str] = []
 
     def query(self, project: str) -> AudienceQuery:
         """The query, about this project's slicer. To be called once."""
-        data = [field.name for field in self._slicer.data_fields]
+        data = self._slicer.data_names
         sources = [source.name for source in self._slicer.audience_sources]
         default = dates.default_days(self._slicer, self._today)
         start, end = self._params.get("start") or default[0], self._params.get("end") or default[1]

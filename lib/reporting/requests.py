@@ -103,8 +103,8 @@ def _iso(start: str, end: str, today: date) -> tuple[str, str]:
 
 def check(query: AudienceQuery | ExportQuery, slicer: Slicer) -> None:
     """Raise BadRequest if the question names fields that the slicer does not have."""
-    keys = [field.name for field in slicer.key_fields]
-    data = [field.name for field in slicer.data_fields]
+    keys = slicer.key_names
+    data = slicer.data_names
     check_selection(query, slicer)
     for name in query.split_by:
         _check_name("key field", name, keys)
@@ -125,7 +125,7 @@ def check(query: AudienceQuery | ExportQuery, slicer: Slicer) -> None:
 
 def check_selection(query: Selection, slicer: Slicer) -> None:
     """Raise BadRequest if filters name fields that the slicer does not have, or the zone is another one's."""
-    keys = [field.name for field in slicer.key_fields]
+    keys = slicer.key_names
     for filter_ in chain(query.filters, *query.any_of):
         _check_name("key field", filter_.name, keys)
     if not slicer.supports_timezone and query.timezone not in (None, slicer.timezone):

@@ -105,7 +105,7 @@ def watch(query: AudienceQuery, field: str, slicer: Slicer, ask: Ask, weeks: int
     now = _total(query, field, days, ask)
     if now.value is None:
         raise FigureUnavailable(_without_value(now))
-    if days[0] == days[1] and weeks and DAY in {key_field.name for key_field in slicer.key_fields}:
+    if days[0] == days[1] and weeks and DAY in slicer.key_names:
         first = max(days[0] - weeks * WEEK, date.fromisoformat(slicer.first_date or days[0].isoformat()))
         weekdays = {day.weekday() for day in time_filters.days(query, (first, days[0]))}
         span = [first + number * ONE_DAY for number in range((days[0] - first).days)]

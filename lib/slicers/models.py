@@ -161,8 +161,7 @@ class Slicer(Descriptor):
 
     def with_own(self, own_fields: Iterable[OwnField]) -> "Slicer":
         """The slicer with these data fields too, but for those whose name it has already."""
-        names = {field.name for field in self.data_fields}
-        own = tuple(field for field in own_fields if field.name not in names)
+        own = tuple(field for field in own_fields if field.name not in self.data_names)
         fields = (*self.data_fields, *(field.data_field for field in own))
         return self.model_copy(update={"data_fields": fields, "own_fields": own}) if own else self
 
@@ -174,6 +173,16 @@ class Slicer(Descriptor):
     def seat_field(self) -> str | None:
         """The key field whose values are the ids of deals' seats, if the definition gives one this role."""
         return next((field.name for field in self.key_fields if field.role == "seat"), None)
+
+    @property
+    def key_names(self) -> list[str]:
+        """The names of the key fields, in their order."""
+        return [field.name for field in self.key_fields]
+
+    @property
+    def data_names(self) -> list[str]:
+        """The names of the data fields, in their order."""
+        return [field.name for field in self.data_fields]
 
     def key_field(self, name: str) -> KeyField:
         """The key field of that name; KeyError without one."""

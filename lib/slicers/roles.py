@@ -33,7 +33,7 @@ def field_of(slicer: Slicer, names: tuple[str, ...]) -> DataField | None:
 
 def key_field_of(slicer: Slicer, names: tuple[str, ...]) -> str | None:
     """The same of key fields: its name."""
-    field_names = {field.name for field in slicer.key_fields}
+    field_names = {*slicer.key_names}
     return next((name for name in (*_by_role(slicer.key_fields, names), *names) if name in field_names), None)
 
 
@@ -45,12 +45,12 @@ def step_fields(slicer: Slicer) -> dict[str, str]:
 
 def tells_deals(slicer: Slicer) -> bool:
     """Whether its key fields tell deals and packages apart, by the ids that these have in Deals."""
-    return {DEAL, PACKAGE} <= {field.name for field in slicer.key_fields}
+    return {DEAL, PACKAGE} <= {*slicer.key_names}
 
 
 def tells_seats(slicer: Slicer) -> bool:
     """Whether its values of the key field `seat` are the ids of seats, as those of its deals are of deals."""
-    return {SEAT, DEAL, PACKAGE} <= {field.name for field in slicer.key_fields}
+    return {SEAT, DEAL, PACKAGE} <= {*slicer.key_names}
 
 
 def _by_role(fields: Iterable[DataField | KeyField], names: tuple[str, ...]) -> list[str]:

@@ -43,7 +43,7 @@ def report_filters(
             left_out.append(f"{name}: a filter can't say {fields}.")
         else:
             filters += positive
-    if media_type is not None and "media_type" in [field.name for field in slicer.key_fields]:
+    if media_type is not None and "media_type" in slicer.key_names:
         filters.append(Filter(name="media_type", value=(media_type,), match="equals"))
     elif media_type is not None:
         left_out.append("Media type: this slicer has no key field for it.")

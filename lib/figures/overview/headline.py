@@ -134,9 +134,9 @@ def several_currencies(focus: Focus, now: Audience) -> tuple[str, str, AudienceQ
     if not reason:
         return "", "", None
     sentence = f"{numbers.title(focus.field)}: {reason}."
-    key, names = reason.partition(SEVERAL)[2], {field.name for field in focus.slicer.key_fields}
+    key = reason.partition(SEVERAL)[2]
     counts = [field.name for field in focus.slicer.data_fields if not (field.currency or field.formula)]
-    if key not in names:
+    if key not in focus.slicer.key_names:
         return sentence, "", None
     by = counts[0] if counts else focus.field.name
     changes = {"split_by": (key,), "data_fields": (by,), "order_by": (Order(name=by),), "limit": 1}

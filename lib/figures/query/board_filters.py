@@ -27,12 +27,12 @@ def for_slicer(
         if (match := links.FILTER.fullmatch(param)) is None:
             own[param] = text
             continue
-        origin = next((other for other in board_contexts if match[6] in _keys(other)), context)
+        origin = next((other for other in board_contexts if match[6] in other.slicer.key_names), context)
         name = FieldNames(context.slicer, origin.slicer).of(match[6])
         title = counterparts.title(match[6], origin.slicer.key_fields)
         filter_, lack = links.read_filter(match, text), f"{context.slicer_name} has no {title}"
         codes = None
-        if name in _keys(context):
+        if name in context.slicer.key_names:
             # Named by a slicer that the reader may not see: there are no labels to compare.
             codes = (
                 filter_.value if origin is context else _codes(filter_, name, origin, context, view_params)
@@ -49,10 +49,6 @@ def for_slicer(
         for name, text in own.items()
         if not ((match := links.FILTER.fullmatch(name)) and match[1] in groups)
     }, sentences
-
-
-def _keys(context: RequestContext) -> set[str]:
-    return {field.name for field in context.slicer.key_fields}
 
 
 def _codes(

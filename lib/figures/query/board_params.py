@@ -65,7 +65,6 @@ def with_filters(params: Params, filters: Iterable[Filter]) -> dict[str, str]:
 
 def names_in(name: str, slicers: Sequence[Slicer]) -> tuple[str, ...]:
     """The names in these slicers of the field of that name in the first that has it."""
-    keys = [{field.name for field in slicer.key_fields} for slicer in slicers]
-    origin = next((s for s, names in zip(slicers, keys, strict=True) if name in names), Slicer())
-    own_names = (links.FieldNames(slicer, origin).of(name) for slicer in slicers)
-    return tuple(dict.fromkeys(own for own, names in zip(own_names, keys, strict=True) if own in names))
+    origin = next((slicer for slicer in slicers if name in slicer.key_names), Slicer())
+    own_names = ((slicer, links.FieldNames(slicer, origin).of(name)) for slicer in slicers)
+    return tuple(dict.fromkeys(own for slicer, own in own_names if own in slicer.key_names))

@@ -45,7 +45,7 @@ class Card:
     @classmethod
     def read(cls, text: str, slicer: Slicer) -> Self:
         """The leaderboard in a link, in an order that the slicer has; it may lack the key field."""
-        if text in {field.name for field in slicer.key_fields}:
+        if text in slicer.key_names:
             return cls(text)
         name, order, find = (*text.split("!", 2), "", "")[:3]
         by = order.removeprefix("-") if is_card_order(order.removeprefix("-"), slicer) else "volume"
@@ -59,7 +59,7 @@ def cards_text(cards: Iterable[Card]) -> str:
 
 def cards_from_text(text: str, slicer: Slicer) -> tuple[Card, ...] | None:
     """The leaderboards that a parameter asks for, each once, of the key fields that the slicer has."""
-    keys = {field.name for field in slicer.key_fields}
+    keys = {*slicer.key_names}
     cards: dict[str, Card] = {}
     for card in (Card.read(part, slicer) for part in split_texts(text)) if text else ():
         if card.name in keys:

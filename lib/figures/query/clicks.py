@@ -51,7 +51,7 @@ def apply(
             return state.read(texts, slicer, query.project_name, query.slicer_name)[0]
         case ["field" | "grain" | "trend" | "second" | "lower" as name, str(value)]:
             # The state with another data field, granularity, trend, second field, or tab below the chart.
-            data = {field.name for field in slicer.data_fields}
+            data = {*slicer.data_names}
             choices: dict[str, set[str]] = {
                 "field": data,
                 "grain": {*granularities(slicer)},
@@ -65,7 +65,7 @@ def apply(
         case [str(kind), list(values)]:
             return _choose(page_state, kind, _pairs(values), slicer)
         case ["records", str(table), list(values)]:
-            keys = {field.name for field in slicer.key_fields}
+            keys = {*slicer.key_names}
             records = tuple((name, _time_value(name, value)) for name, value in _pairs(values))
             if keys.issuperset(name for name, _ in records):
                 return page_state.with_view(tab="records", records=RecordsOf(records, is_card=table in keys))
@@ -95,7 +95,7 @@ def _zoom(page_state: PageState, first: str, last: str, slicer: Slicer) -> PageS
 
 def _choose(page_state: PageState, kind: str, pairs: list[tuple[str, str]], slicer: Slicer) -> PageState:
     """After a click on values: their filters, their lines, or the rows of the pivot below them."""
-    keys = {field.name for field in slicer.key_fields}
+    keys = {*slicer.key_names}
     values = [(name, value) for name, value in pairs if name in keys]
     query, view = page_state.query, page_state.view
     if kind in FILTER_CHANGES:

@@ -173,7 +173,7 @@ def resolve(context: RequestContext, page_state: PageState) -> Focus:
 
 def usual_metrics(slicer: Slicer) -> tuple[str, ...]:
     """The data fields of a headline that names none: the slicer's first six, and its unique users."""
-    names = {field.name for field in slicer.data_fields}
+    names = {*slicer.data_names}
     unique = names & {f"unique_{source.name}" for source in slicer.audience_sources[:1]}
     plain = [field.name for field in slicer.data_fields if not field.is_optional and field.name not in unique]
     return tuple(plain[:USUAL_METRICS]) + tuple(unique)

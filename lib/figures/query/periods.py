@@ -200,5 +200,5 @@ def _year_before(day: date) -> date:
 
 def granularities(slicer: Slicer) -> list[Granularity]:
     """The granularities that a slicer's rows allow, the finest first."""
-    names = {field.name for field in slicer.key_fields}
+    names = {*slicer.key_names}
     return [grain for grain, row in GRANULARITIES.items() if row.key_field in names]

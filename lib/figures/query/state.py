@@ -283,8 +283,8 @@ class _ViewReader:
 
     def __init__(self, params: Mapping[str, str], slicer: Slicer, origin: Slicer) -> None:
         self._params, self._slicer, self._names = params, slicer, links.FieldNames(slicer, origin)
-        self._keys = {field.name for field in slicer.key_fields}
-        self._data = {field.name for field in slicer.data_fields}
+        self._keys = {*slicer.key_names}
+        self._data = {*slicer.data_names}
         self._today = dates.today(slicer.timezone)
         self.missing_fields: list[str] = []
         self.wrong_days: list[str] = []

@@ -88,7 +88,7 @@ class RecordsOf:
         """The values in a link; none where the slicer lacks one of the key fields."""
         kind, *parts = split_texts(text)
         values = tuple(zip(parts[::2], parts[1::2], strict=False))
-        is_known = {field.name for field in slicer.key_fields}.issuperset(name for name, _ in values)
+        is_known = {*slicer.key_names}.issuperset(name for name, _ in values)
         return cls(values, kind == "card") if is_known else cls()
 
     @property
@@ -151,7 +151,7 @@ class Expansion:
         items = [split_texts(item) for item in split_texts(text)]
         rule: Rule = RULES.get(items[0], "first") if len(items) > 1 else "first"
         split, *paths = items[rule != "first" :]
-        if not {field.name for field in slicer.key_fields}.issuperset(split):
+        if not {*slicer.key_names}.issuperset(split):
             return cls()
         exceptions = dict.fromkeys(path for path in paths if 0 < len(path) < len(split))
         return cls(split, tuple(exceptions)[:MOST_EXCEPTIONS], rule)._normalize()

@@ -84,7 +84,7 @@ LONGEST_SPAN = 120  # days from the first to the last of all earlier periods
 
 def earlier_periods(days: tuple[Days, Days], slicer: Slicer) -> list[Periods]:
     """The pairs of periods before these of which the slicer has all days; none where it knows no days."""
-    if slicer.first_date is None or DAY not in {field.name for field in slicer.key_fields}:
+    if slicer.first_date is None or DAY not in slicer.key_names:
         return []
     first = date.fromisoformat(slicer.first_date)
     begin = -(-((days[1][1] - days[1][0]).days + 1) // WEEK)

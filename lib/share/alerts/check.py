@@ -55,7 +55,7 @@ def _judge(alert: Alert, clients: connect.Clients) -> Verdict:
         raise AccessError("The view is gone, or its slicer")
     about = {"project_name": view.project, "slicer_name": view.slicer}
     slicer = clients.with_own(clients.reporting.info(InfoQuery(**about)), view.project, view.slicer)
-    if alert.field not in {field.name for field in slicer.data_fields}:
+    if alert.field not in slicer.data_names:
         raise FigureUnavailable(f"{view.slicer} has no data field {alert.field} any more.")
     reading = links.from_params(view.params, slicer, view.project, view.slicer)
     if reading.left_out:

@@ -103,7 +103,7 @@ def _draw_grant(context: PageContext, whose: str, grant: Grant, deals: DealsGran
 
 def _label(filter_: Filter, slicer: Slicer) -> str:
     """A filter as a sentence; by the name of its field where the slicer has none of that name any more."""
-    if filter_.name not in {field.name for field in slicer.key_fields}:
+    if filter_.name not in slicer.key_names:
         return f"{filter_.name} (no such key field: opens nothing)"
     options = ", in any case" * filter_.case_insensitive + ", or its description" * filter_.search_mappings
     return filters.sentence(filter_, slicer, most=len(filter_.value)) + options

@@ -164,7 +164,7 @@ def _draw_part(context: PageContext, draw: Callable[[Focus], None]) -> None:
 def _metrics(focus: Focus) -> None:
     key = dates_picker.followed_key("shown_metrics", list(focus.metrics))
     st.multiselect(
-        "Metrics in the headline", [field.name for field in focus.slicer.data_fields],
+        "Metrics in the headline", focus.slicer.data_names,
         format_func=lambda name: numbers.title(focus.slicer.data_field(name)), key=key,
         filter_mode="contains", select_all=False, on_change=_ask_metrics, args=(focus.context, key),
     )  # fmt: skip

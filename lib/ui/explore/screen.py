@@ -178,7 +178,7 @@ def headline(context: PageContext) -> None:
     if not names:
         return
     numbers, query = Numbers.of(reader.locale()), last_days(context)
-    by_day = time_key_field("day") in {field.name for field in context.slicer.key_fields}
+    by_day = time_key_field("day") in context.slicer.key_names
     split = {"split_by": (time_key_field("day"),) if by_day else (), "data_fields": names, "precision": 1}
     answer = ask.estimate(context, query.model_copy(update=split))
     shown_days = named_days.days_of(query, context.slicer)

@@ -16,7 +16,7 @@ def draw(context: PageContext, label_visibility: str = "collapsed", width: int =
     query = history.current(context).query
     widgets.set_value(SPLIT, list(query.split_by))
     st.multiselect(
-        "Split by", [field.name for field in context.slicer.key_fields],
+        "Split by", context.slicer.key_names,
         format_func=lambda name: filters.field(name, context.slicer), key=SPLIT, max_selections=MOST_SPLITS,
         filter_mode="contains", select_all=False, placeholder="Split by up to three key fields",
         label_visibility="visible" if label_visibility == "visible" else "collapsed", width=width,

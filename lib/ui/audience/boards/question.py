@@ -162,7 +162,7 @@ def _draw_addition(key: str, targets: Sequence[FilterTarget]) -> None:
     owners: dict[str, FilterTarget] = {}
     counts: Counter[str] = Counter()
     for target in targets:
-        for name in _keys(target.context.slicer):
+        for name in target.context.slicer.key_names:
             first, *_ = board_params.names_in(name, slicers)
             owners.setdefault(first, target)
             counts[first] += 1
@@ -179,7 +179,8 @@ def _target(
     """The filters of a board on the key fields of a slicer, but for those that a slicer before it has too."""
     slicer = slicers[index]
     own = replace(context, project=pair[0], slicer_name=pair[1], slicer=slicer)
-    keys, keys_before = {*_keys(slicer)}, {name for before in slicers[:index] for name in _keys(before)}
+    keys = slicer.key_names
+    keys_before = {name for before in slicers[:index] for name in before.key_names}
 
     def parts() -> tuple[list[Filter], list[Filter]]:
         """The filters that are edited here, by the slicer's names, and the others."""
@@ -214,10 +215,6 @@ def slicer_of(context: PageContext, pair: Pair) -> Slicer:
     if pair == (context.project, context.slicer_name):
         return context.slicer
     return slicer_info.open_slicer(context.clients, context.person.username, *pair).slicer
-
-
-def _keys(slicer: Slicer) -> list[str]:
-    return [field.name for field in slicer.key_fields]
 
 
 def _query(params: Params) -> AudienceQuery:

@@ -50,7 +50,7 @@ def draw_days(
     if not fields:
         st.caption("This slicer has no data field for bids or impressions.")
         return
-    if DAY not in {field.name for field in context.slicer.key_fields}:
+    if DAY not in context.slicer.key_names:
         st.caption("This slicer can't be split by day.")
         return
     with report_errors("The forecast", effect="What you entered is kept."):
