@@ -13,13 +13,14 @@ context = frame.with_slicer(frame.signed_in())
 page_clicks.catch_up(context)
 tab = history.current(context).view.tab
 firing.at_start(context.clients)
-bar.draw(
-    context,
-    actions=(from_audience.draw_link, own_metrics.draw_dialog),
-    more=overview_controls.menu_parts(context),
-    beside_filters=from_audience.draw_package,
-    send=sharing.draw,
-)
+with context.row:
+    bar.draw(
+        context,
+        actions=(from_audience.draw_link, own_metrics.draw_dialog),
+        more=overview_controls.menu_parts(context),
+        beside_filters=from_audience.draw_package,
+        send=sharing.draw,
+    )
 with st.container(key=overview.container_key(context)):
     if tab == "cards":  # the other tabs have a menu Download of their own
         overview_controls.draw(context)

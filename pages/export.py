@@ -8,7 +8,8 @@ from lib.ui.query import bar, history
 
 context = frame.with_slicer(frame.signed_in())
 query = history.current(context).query
-bar.draw(context, with_comparison=False)
+with context.row:
+    bar.draw(context, with_comparison=False)
 left_side, right_side = st.columns([9, 20], gap="medium")
 with left_side:
     export_query = form.draw(context, query)

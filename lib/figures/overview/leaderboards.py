@@ -242,13 +242,18 @@ class Leaderboard:
         """The card: name with its share as a bar, value, share and change."""
         focus, card = self.focus, self.card
         title = filters.field(card.name, focus.slicer)
+        why = "No data for these filters and days."  # there are no rows, where there are none
+        if card.find:
+            why = f"No value contains “{card.find}”."
+        elif self.split.is_chosen:
+            why = "No value passes the metric filters."
         return Table(
             id=card.name,
             label=f"{title} by {numbers.title(focus.field)}",
             columns=self._columns(),
             rows=[*self._rows(), *self._rest()],
             verb="Keep",
-            card=rows.CardHeader(title, self._about(), card.find, self._message()),
+            card=rows.CardHeader(title, self._about(), card.find, "" if len(self.split.answer) else why),
             has_lines=focus.grain is not None,
             has_records=focus.slicer.knows("records"),
         )
@@ -405,15 +410,6 @@ class Leaderboard:
         parts += [text] if text != precision.EXACT else []
         parts += [f"*{coverage.strip(' ()')}"] if (coverage := split_rows.coverage(self.split)) else []
         return " · ".join(parts if withheld.endswith(self.card.name) or not withheld else [*parts, withheld])
-
-    def _message(self) -> str:
-        """Why there are no rows, where there are none."""
-        if len(self.split.answer):
-            return ""
-        if self.card.find:
-            return f"No value contains “{self.card.find}”."
-        is_chosen = self.split.is_chosen
-        return "No value passes the metric filters." if is_chosen else "No data for these filters and days."
 
 
 def _add_old_rows(focus: Focus, answer: Audience, both: ComparedAnswers) -> tuple[Audience, ComparedAnswers]:

@@ -169,7 +169,7 @@ def facts(context: PageContext) -> None:
 @st.fragment
 def views(context: PageContext) -> None:
     """Draw the saved views of the slicer; a click opens one on Audience."""
-    saved.draw(context, "audience", is_elsewhere=True)
+    saved.draw(context, is_elsewhere=True)
 
 
 def headline(context: PageContext) -> None:

@@ -165,35 +165,21 @@ def _button(context: PageContext, label: str, icon: str, is_possible: bool) -> N
     widgets.icon_button(label, icon, f"question_{name}", act, help=label, disabled=not is_possible)
 
 
+@st.fragment
 def draw(
     context: PageContext,
     with_comparison: bool = True,
-    page: str = "audience",
     actions: Sequence[Callable[[PageContext], None]] = (),
     more: Mapping[str, MenuPart] | None = None,
     send: Send | None = None,
     beside_filters: Callable[[PageContext], None] | None = None,
 ) -> None:
-    """Draw the question beside the slicer: its days and what is done with it, and below them its filters.
+    """Draw the question: its days and what is done with it, and below them its filters.
 
     What is only opened or typed in redraws this line alone, a choice all. `actions` draw what else there is
     to do with the question, `beside_filters` what to do with its filters, `more` the parts of its menu,
     `send` what sends it to others.
     """
-    with context.row:
-        _draw(context, with_comparison, page, actions, more or {}, send, beside_filters)
-
-
-@st.fragment
-def _draw(
-    context: PageContext,
-    with_comparison: bool,
-    page: str,
-    actions: Sequence[Callable[[PageContext], None]],
-    more: Mapping[str, MenuPart],
-    send: Send | None,
-    beside_filters: Callable[[PageContext], None] | None,
-) -> None:
     row = partial(st.container, horizontal=True, vertical_alignment="center", gap="xsmall")
     with row(key=BAR):
         with row(key="question_days", width="content"):
@@ -210,8 +196,8 @@ def _draw(
             steps = history.steps()
             _button(context, "Undo", "undo", bool(steps.undo))
             _button(context, "Redo", "redo", bool(steps.redo))
-            saved.draw(context, page, send=send)
-            share.draw(context, page, send)
+            saved.draw(context, send=send)
+            share.draw(context, send)
             if more:
                 # What is rarely used, one part at a time; only the one in sight is computed.
                 menu = st.popover(

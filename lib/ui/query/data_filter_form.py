@@ -13,7 +13,6 @@ from lib.ui.kit.field_problems import beside
 from lib.wire.filters import COMPARE, DataMatch
 
 MATCHES: tuple[DataMatch, ...] = (*COMPARE,)
-DEFAULT_MATCH = ">="
 
 
 def draw(prefix: str, filter_: DataFilter | None = None, change: Callable[[], None] | None = None) -> None:
@@ -22,7 +21,7 @@ def draw(prefix: str, filter_: DataFilter | None = None, change: Callable[[], No
     It shows `filter_`, unless what is typed in its place is no number yet; `change` is called after a change.
     """
     draft = st.session_state.get(f"{prefix}_value", "")
-    st.session_state.setdefault(f"{prefix}_match", DEFAULT_MATCH)
+    st.session_state.setdefault(f"{prefix}_match", ">=")
     if filter_ is not None and not amounts.fault(draft, limits=DATA_FILTER_LIMITS):
         st.session_state[f"{prefix}_match"] = filter_.match
         st.session_state[f"{prefix}_value"] = digits(filter_.value)

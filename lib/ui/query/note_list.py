@@ -78,7 +78,23 @@ def draw(context: RequestContext, place: NotePlace, notes: Sequence[Note], empty
             st.caption(empty)
     if problem := st.session_state.get(place.state("problem")):
         st.error(plain(problem), icon=":material/error:")
-    _form(context, place, open_note)
+    # The form keeps the input on an error.
+    number = 0 if open_note is None else open_note.id
+    text_key, keys = f"{place.key}_note_text_{number}", []
+    st.session_state.setdefault(text_key, "" if open_note is None else open_note.text)
+    with st.form(f"{place.key}_note", border=False):
+        if place.day is not None:
+            keys = [f"{place.key}_note_day_{number}"]
+            st.session_state.setdefault(keys[0], place.day if open_note is None else open_note.day)
+            st.date_input("Date", format="YYYY-MM-DD", key=keys[0], required=True, width=160)
+        st.text_input(place.label, key=text_key, placeholder=place.placeholder, width="stretch")
+        st.form_submit_button(
+            f"Add {place.noun}" if open_note is None else f"Save {place.noun}", type="primary",
+            on_click=_write, args=(context, place, open_note, text_key, *keys),
+        )  # fmt: skip
+    if open_note is not None:
+        st.button("Cancel", key=f"{place.key}_note_cancel", on_click=place.close, args=(text_key, *keys))
+    st.caption(f"{place.readers} A name behind @, such as @{context.person.username}, mentions that person.")
 
 
 def _row(context: RequestContext, place: NotePlace, note: Note) -> None:
@@ -104,26 +120,6 @@ def _row(context: RequestContext, place: NotePlace, note: Note) -> None:
                 act = partial(place.choose, state, note.id)
                 about = f"{name} the {place.noun}: {plain(note.text)}"
                 widgets.icon_button(name, icon, f"{place.key}_{icon}_{note.id}", act, help=about)
-
-
-def _form(context: RequestContext, place: NotePlace, note: Note | None) -> None:
-    """Draw the form of a note, or of a new one. The input is kept on an error."""
-    number = 0 if note is None else note.id
-    text_key, keys = f"{place.key}_note_text_{number}", []
-    st.session_state.setdefault(text_key, "" if note is None else note.text)
-    with st.form(f"{place.key}_note", border=False):
-        if place.day is not None:
-            keys = [f"{place.key}_note_day_{number}"]
-            st.session_state.setdefault(keys[0], place.day if note is None else note.day)
-            st.date_input("Date", format="YYYY-MM-DD", key=keys[0], required=True, width=160)
-        st.text_input(place.label, key=text_key, placeholder=place.placeholder, width="stretch")
-        st.form_submit_button(
-            f"Add {place.noun}" if note is None else f"Save {place.noun}", type="primary", on_click=_write,
-            args=(context, place, note, text_key, *keys),
-        )  # fmt: skip
-    if note is not None:
-        st.button("Cancel", key=f"{place.key}_note_cancel", on_click=place.close, args=(text_key, *keys))
-    st.caption(f"{place.readers} A name behind @, such as @{context.person.username}, mentions that person.")
 
 
 def _write(context: RequestContext, place: NotePlace, note: Note | None, text_key: str, *keys: str) -> None:

@@ -32,7 +32,7 @@ WIDTH = 420
 
 
 def draw_saved_details(
-    context: PageContext, page: str, view: SavedView, whole: dict[str, str], send: Send | None
+    context: PageContext, view: SavedView, whole: dict[str, str], send: Send | None
 ) -> None:
     """Draw the panel that was opened of a view: edit, alert, mail, link or delete."""
     entries.head(VIEWS, view)
@@ -61,7 +61,7 @@ def draw_saved_details(
         query = links.from_params(view.params, context.slicer, context.project, context.slicer_name).query
         st.caption(periods.sentence(query, context.slicer))
         params = {"project": view.project, "slicer": view.slicer, **view.params}
-        st.code(share.address(page, params), language=None, wrap_lines=True)
+        st.code(share.address("audience", params), language=None, wrap_lines=True)
         if send is not None:
             send(context, params, view.name)
     elif panel == "delete":
@@ -122,11 +122,10 @@ def _actions(
     yield from entries.changes(context, VIEWS, view)
 
 
-def draw(context: PageContext, page: str, is_elsewhere: bool = False, send: Send | None = None) -> None:
+def draw(context: PageContext, is_elsewhere: bool = False, send: Send | None = None) -> None:
     """Draw the popover; its label is the open view, with a mark if the question has changed since.
 
-    `page` is the screen that links lead to; a view opens there too, where the question `is_elsewhere`;
-    `send` draws what sends a view to others.
+    A view opens on Audience, also where the question `is_elsewhere`; `send` draws what sends it to others.
     """
     if is_elsewhere and st.session_state.pop(LEAVING, False):  # a callback knows no pages yet
         st.switch_page(screens.AUDIENCE, query_params=history.params())
@@ -148,7 +147,7 @@ def draw(context: PageContext, page: str, is_elsewhere: bool = False, send: Send
             entries.problem(VIEWS)
             open_view = VIEWS.open_entry(views)
             if open_view is not None:
-                draw_saved_details(context, page, open_view, whole, send)
+                draw_saved_details(context, open_view, whole, send)
                 return
             if current is not None and dict(current.params) != whole:
                 st.markdown(f"**{plain(current.name)}** · changed since saved")

@@ -19,7 +19,7 @@ Send = Callable[[PageContext, Mapping[str, str], str], None]
 """Draws what else sends a question to others: its parameters, and the name of the view that it is (empty)."""
 
 
-def draw(context: PageContext, page: str, send: Send | None = None) -> None:
+def draw(context: PageContext, send: Send | None = None) -> None:
     """Draw the popover with the link to copy, two if the days have a name, and what `send` draws."""
     popover = st.popover("Link", icon=":material/link:", type="tertiary", key="share", on_change="rerun")
     if not popover.open:
@@ -36,7 +36,7 @@ def draw(context: PageContext, page: str, send: Send | None = None) -> None:
     with popover, st.container(width=WIDTH):
         for linked_state in dict.fromkeys((page_state, fixed_state)):
             st.caption(f"Copy link · {periods.sentence(linked_state.query, context.slicer)}")
-            link = address(page, links.to_params(linked_state.query) | linked_state.view.params)
+            link = address("audience", links.to_params(linked_state.query) | linked_state.view.params)
             st.code(link, language=None)
         body = urlencode({"subject": f"{context.slicer_name} on Tranche", "body": link}, quote_via=quote)
         st.link_button("Mail this link", f"mailto:?{body}", icon=":material/mail:", type="tertiary")

@@ -22,7 +22,6 @@ from lib.views import COLUMNS, Board, BoardCell
 from lib.views.board_copies import BoardItem
 
 ARRANGING, PROBLEM, WHOLE = "board_arranging", "board_problem", -1
-FIRST_CARD = "First leaderboard"
 FOLDER = Path(__file__).parent
 _mount = st.components.v2.component(
     "tranche_board_tiles", html='<ol aria-label="Order of the cells"></ol><div role="status"></div>',
@@ -117,7 +116,7 @@ def draw_cell_controls(context: PageContext, board: Board, item: BoardItem, titl
             options = list(dict.fromkeys(["", *cards, cell.card]))
             st.selectbox(
                 f"Leaderboard of {name}", options, options.index(cell.card),
-                format_func=lambda card: card or FIRST_CARD, width=160, **storing("card"),
+                format_func=lambda card: card or "First leaderboard", width=160, **storing("card"),
             )  # fmt: skip
         st.text_input(f"Title of {name}", cell.title, placeholder="Title", width=160, **storing("title"))
         if cell.part == "text":

@@ -138,8 +138,6 @@ def documents(settings: Settings) -> Documents:
 
 
 WHOSE, NO_SLICER = "_board", ("", "")
-READERS = "Opens for colleagues who may see one of its views."
-NO_READERS = "Only you can open it: share the board first, under Boards."
 
 
 def _draw_link(context: PageContext, board: Board, copy: BoardCopy) -> None:
@@ -150,7 +148,9 @@ def _draw_link(context: PageContext, board: Board, copy: BoardCopy) -> None:
         return
     params = link_params(board, copy.params)
     with popover, st.container(width=share.WIDTH):
-        st.caption(READERS if board.is_shared else NO_READERS)
+        readers = "Opens for colleagues who may see one of its views."
+        nobody = "Only you can open it: share the board first, under Boards."
+        st.caption(readers if board.is_shared else nobody)
         st.code(share.address("boards", params), language=None, wrap_lines=True)
         sharing.draw_downloads(context, partial(_as_document, board, copy), "board", WHOSE)
         if copy.slicers:
