@@ -71,7 +71,8 @@ def test_a_narrow_card_of_long_names(address: str, page: Page, head: str, first:
     expect(card.locator("tr.row .value").first).to_have_text(first)
     whole = card.locator("tr.row .include").first.get_attribute("aria-label")
     assert whole == f"{head}118080"
-    expect(card.locator("thead .title")).to_have_text(["Name", "Impressions", "Share, %", "Change, %"])
+    titles = ["Name", "Impressions", "Share %", "Change %"]  # in two lines, without a comma at a line's end
+    expect(card.locator("thead .title")).to_have_text(titles)
     cut = "nodes => nodes.filter(node => node.scrollWidth > node.clientWidth).map(node => node.textContent)"
     assert page.locator(".card thead .title").evaluate_all(cut) == []
     for column in ("value", "share", "change"):

@@ -94,6 +94,13 @@ def window(request: pytest.FixtureRequest, chromium: Browser, desk: str) -> Iter
     context.close()
 
 
+UNSEEN = """() => [...document.querySelectorAll("[role=radio]")].filter(radio => {
+    const edge = Math.min(innerWidth, radio.parentElement.parentElement.getBoundingClientRect().right)
+    return radio.checkVisibility() && radio.getBoundingClientRect().right > edge + 1
+}).map(radio => radio.innerText)"""
+"""The choices side by side that are out of sight."""
+
+
 @pytest.mark.parametrize("screen", SCREENS)
 def test_nothing_is_cut(desk: str, window: Page, screen: str) -> None:
     """All texts of a screen are whole, but for the middle of long names, and nothing is wider than it."""
@@ -107,6 +114,7 @@ def test_nothing_is_cut(desk: str, window: Page, screen: str) -> None:
     window.wait_for_function("() => window.trancheOverview?.root.getAttribute('aria-busy') !== 'true'")
     settled(window)
     assert window.evaluate(CLIPPED) == []
+    assert window.evaluate(UNSEEN) == []
     assert sideways(window) == 0
 
 
@@ -156,13 +164,13 @@ def test_a_change_from_a_sliver_of_the_days_is_a_dash(desk: str, page: Page) -> 
 def test_a_change_of_some_of_the_days_is_marked(desk: str, page: Page) -> None:
     """Five days are compared with seven per day: figures and cards are marked, and the days are said once."""
     enter(page, f"{desk}/{week(2)}", "Admin")
-    expect(page.locator(".foot .notes")).to_contain_text("* 5 of 7 days, 7 before.")
+    expect(page.locator(".foot .notes")).to_have_text("* 5 of 7 days, 7 before.")
     sums = planted().groupby("week")["imps"].sum()
     change = 100 * (sums[2] / WITH_DATA[2] / (sums[3] / WITH_DATA[3]) - 1)
     deltas = page.locator(".fig .delta").all_inner_texts()
     assert deltas[0].endswith(f"{change:+.1f} %*".replace("-", "−"))
     assert all(delta.endswith("%*") for delta in deltas)
-    expect(page.locator("[data-card=country] thead")).to_contain_text("Change, %*")
+    expect(page.locator("[data-card=country] thead")).to_contain_text("Change %*")
     expect(page.locator("[data-card=country] .about")).to_have_attribute(
         "title", "2 · *5 of 7 days, 7 before"
     )

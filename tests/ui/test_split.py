@@ -109,6 +109,13 @@ def test_values_in_words() -> None:
     assert split_rows.row_labels(rows) == ["News · 1", "News · 2", "3", "(not set)"]
 
 
+def test_values_that_differ_by_blanks_look_different() -> None:
+    """A blank at an end, one more, or another kind of one is drawn where values would look alike without."""
+    codes = ["News", "News ", " ", "", "A B", "A  B", "A\N{NO-BREAK SPACE}B", "Sport "]
+    expected = ["News", "News·", "·", "(not set)", "A B", "A ·B", "A·B", "Sport "]
+    assert split_rows.row_labels(split(answer(dict.fromkeys(codes, 1), 10))) == expected
+
+
 def test_partial_weeks_are_named_in_the_table() -> None:
     """In a split by week, one that the period cuts says how much of it there is; its value stays plain."""
     slicer = SLICER.model_copy(

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
@@ -31,6 +32,7 @@ from lib.wire.text import count_of
 Bar = tuple[float, float, float]
 """The length of a bar, and the ends of its range, from 0 to 1."""
 FEW, LEAST_MISSING = 30, 0.001
+BLANKS = re.compile(r"^\s|\s$|(?<=\s)\s|[^\S ]")
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,8 @@ def bars(split: SplitRows, whole: float | None) -> list[Bar | None]:
 
 
 def labels(split: SplitRows) -> pd.DataFrame:
-    """The rows' values in words, a column per key field; with the code where words are not unique.
+    """The rows' values in words, a column per key field; with the code where words are not unique, and with
+    visible blanks where nothing else tells them apart.
 
     A week or month that the period cuts says how much of it there is.
     """
@@ -161,11 +164,12 @@ def labels(split: SplitRows) -> pd.DataFrame:
         if key in split.day_counts:
             texts = [f"{code} ({count_of(split.day_counts[key][code], 'day')})" for code in codes]
         codes_of: dict[str, set[str]] = {}
-        for code, text in zip(codes, texts, strict=True):
-            codes_of.setdefault(text, set()).add(code)
+        looks = [" ".join(text.split()) for text in texts]  # a browser draws runs of blanks as one
+        for code, look in zip(codes, looks, strict=True):
+            codes_of.setdefault(look, set()).add(code)
         columns[key] = [
-            (both(code, text) if len(codes_of[text]) > 1 else text) or NOT_SET
-            for code, text in zip(codes, texts, strict=True)
+            (BLANKS.sub("·", both(code, text)) if len(codes_of[look]) > 1 else text) or NOT_SET
+            for code, text, look in zip(codes, texts, looks, strict=True)
         ]
     return pd.DataFrame(columns, index=names.index)
 

@@ -119,7 +119,7 @@ function drawHead(shown, node, column, place) {
       node.append(edge)
     }
   }
-  text(node.querySelector(".title"), column.title)
+  text(node.querySelector(".title"), shown.isWide === false ? column.title.replace(/, (?=\S+$)/, " ") : column.title) // a unit below its title
   const order = column.order ? `Order by ${column.title}` : ""
   set(node.firstChild, "title", [column.about, order].filter(Boolean).join(" · ") || null)
   return node
