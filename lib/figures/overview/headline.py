@@ -184,8 +184,8 @@ def notes(focus: Focus, now: Audience) -> Iterator[str]:
         is_in_chart = field.name == focus.field.name and focus.grain
         if not is_in_chart and (reason := now.total.withheld(field.name)):
             yield f"{numbers.title(field)}: {reason}."
-    compared = compared_answers.coverage(focus, with_data, with_data)  # what it lacks stands at the changes
-    if 0 < with_data < days and (focus.comparison is None or compared.now >= compared.now_of):
+    coverage = compared_answers.coverage(focus, with_data, with_data)  # what it lacks stands at the changes
+    if 0 < with_data < days and (focus.comparison is None or coverage.now >= coverage.now_of):
         yield f"Data on {focus.numbers.number(with_data)} of {focus.numbers.number(days)} days."
     for side in focus.comparisons:
         yield from compared_answers.notes(side)
