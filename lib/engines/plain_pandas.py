@@ -77,7 +77,11 @@ class Rows:
             for day in (slicer.rows if files is None else files)
             if question.first - day <= MARGIN and day - question.last <= MARGIN
         ]
-        columns = self._columns(more)
+        filters = itertools.chain.from_iterable(question.clauses)
+        names = {*question.split_by, *(filter_.name for filter_ in filters), *more, TIME}
+        names |= {atom.partition(":")[2] for atom in question.atoms}
+        names |= set() if question.within is None else {*question.within}
+        columns = [name for name in slicer.definition.schema().names if name in names]
         records = sum(slicer.rows[day] for day in days)
         check_bytes(records * len(columns) * CELL_BYTES, question.max_bytes)
         frame = slicer.read(days, columns).to_pandas()
@@ -107,7 +111,9 @@ class Rows:
         for clause in self.question.clauses:
             passes &= functools.reduce(operator.or_, map(self._passing, clause))
         if (within := self.question.within) is not None:
-            keys = self.keys(map(str, within))
+            keys = pd.DataFrame(index=self.frame.index)
+            for name in map(str, within):
+                keys = keys.join(self.elements(name).rename(name))
             is_member = pd.MultiIndex.from_frame(keys).isin(pd.MultiIndex.from_frame(within))
             passes &= self.frame.index.isin(keys.index[is_member])
         return passes
@@ -120,21 +126,6 @@ class Rows:
             matches |= _matches(texts.map(self.slicer.descriptions(filter_.name)).astype("str"), filter_)
         any_element = matches.groupby(level=0).any().reindex(self.frame.index, fill_value=False)
         return ~any_element if rule(filter_.match).is_negative else any_element
-
-    def keys(self, names: Iterable[str]) -> pd.DataFrame:
-        """The values of these key fields, indexed by record: a row for each combination of its elements."""
-        keys = pd.DataFrame(index=self.frame.index)
-        for name in names:
-            keys = keys.join(self.elements(name).rename(name))
-        return keys
-
-    def _columns(self, more: Iterable[str]) -> list[str]:
-        """The columns that the question needs, and `more`, in the order of the stored rows."""
-        filters = itertools.chain.from_iterable(self.question.clauses)
-        columns = {*self.question.split_by, *(filter_.name for filter_ in filters), *more, TIME}
-        columns |= set() if self.question.within is None else {*self.question.within}
-        columns |= {atom.partition(":")[2] for atom in self.question.atoms}
-        return [name for name in self.slicer.definition.schema().names if name in columns]
 
 
 def _matches(texts: pd.Series, filter_: Filter) -> pd.Series:

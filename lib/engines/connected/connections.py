@@ -188,7 +188,12 @@ class Connections:
         except BaseException:
             _close(backend)
             raise
-        is_clean = _is_clean(backend)
+        # Whether another statement can follow: a late interrupt of the last would cancel it (PostgreSQL).
+        is_clean = False
+        try:
+            is_clean = not backend.was_interrupted and backend.is_clean()
+        except _DRIVER_ERRORS as error:
+            log.debug("A connection is not used again: %s", error)
         with self._lock:
             idle = self._idle[connection]
             if is_clean and len(idle) < MOST_IDLE:
@@ -202,7 +207,12 @@ class Connections:
             raise Misconfigured(
                 f"The settings have no connection '{connection}': add [connections.{connection}] with its url"
             )
-        return _VARIABLE.sub(lambda match: _variable(connection, match[1]), self._urls[connection])
+        for name in _VARIABLE.findall(self._urls[connection]):
+            if name not in os.environ:
+                raise Misconfigured(
+                    f"The url of the connection {connection} needs the environment's variable {name}"
+                )
+        return _VARIABLE.sub(lambda match: os.environ[match[1]], self._urls[connection])
 
     @contextmanager
     def _failures(self, connection: str, deadline: Deadline) -> Iterator[None]:
@@ -246,21 +256,6 @@ def _refusal(connection: str, error: Exception) -> InternalError:
         cause = str(error).partition("\n")[0].partition(": ")[2]
     why = f": {cause}" if cause else "; the log has the details"
     return InternalError(f"The database of the connection {connection} refused the query{why}")
-
-
-def _variable(connection: str, name: str) -> str:
-    if name not in os.environ:
-        raise Misconfigured(f"The url of the connection {connection} needs the environment's variable {name}")
-    return os.environ[name]
-
-
-def _is_clean(backend: Backend) -> bool:
-    """Whether another statement can follow: a late interrupt of the last would cancel it (PostgreSQL)."""
-    try:
-        return not backend.was_interrupted and backend.is_clean()
-    except _DRIVER_ERRORS as error:
-        log.debug("A connection is not used again: %s", error)
-        return False
 
 
 def _close(backend: Backend) -> None:

@@ -202,17 +202,15 @@ class DayCounter:
         sums = table.group_by(day=table[day]).aggregate(records=table[rows].sum().cast("int64"))
         by_day = self._rows(sums.filter(sums["day"].notnull()).order_by("day"))
         hours: dict[int, int] = {}
+        time, timezone = self._columns.definition.time, self._columns.definition.timezone
         for date, records in zip(by_day["day"].to_pylist(), by_day["records"].to_pylist(), strict=True):
-            hours |= self._spread((date - _FIRST).days, records or 0)
+            first = (date - _FIRST).days * DAY_HOURS
+            if time.has_zones:
+                each, rest = divmod(records or 0, DAY_HOURS)
+                hours |= {first - timezone + place: each + (place < rest) for place in range(DAY_HOURS)}
+            else:
+                hours[first] = records or 0
         return Part(hashlib.sha256(repr(hours).encode()).hexdigest()[:16], hours)
-
-    def _spread(self, day: int, records: int) -> dict[int, int]:
-        """The hours of a day of the slicer's zone, with its records divided among them."""
-        if not self._columns.definition.time.has_zones:
-            return {day * DAY_HOURS: records}
-        first = day * DAY_HOURS - self._columns.definition.timezone
-        each, rest = divmod(records, DAY_HOURS)
-        return {first + place: each + (place < rest) for place in range(DAY_HOURS)}
 
     def _rows(self, expression: ir.Table) -> pa.Table:
         return self._connections.rows(self._source.connection, expression, Deadline(LONGEST_SECONDS))

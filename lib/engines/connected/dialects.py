@@ -1,7 +1,7 @@
 """What databases do otherwise than Ibis has it: seconds since 1970, types of texts, small answers."""
 
 import io
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl
@@ -181,17 +181,14 @@ def rows_by_copy(backend: SQLBackend, expression: ir.Table) -> pa.Table:
     connection: Any = backend.con
     with connection.cursor() as cursor, cursor.copy(statement) as copy:
         content = b"".join(bytes(block) for block in copy)
-    return _table_of(content, schema) if content else schema.empty_table()
-
-
-def _table_of(content: bytes, schema: pa.Schema) -> pa.Table:
-    kinds: Mapping[str, pa.DataType] = {field.name: field.type for field in schema}
+    if not content:
+        return schema.empty_table()
     return pyarrow.csv.read_csv(
         io.BytesIO(content),
         pyarrow.csv.ReadOptions(column_names=schema.names, use_threads=False),
         pyarrow.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
         pyarrow.csv.ConvertOptions(
-            column_types=kinds,
+            column_types={field.name: field.type for field in schema},
             null_values=[NULL],
             strings_can_be_null=True,
             quoted_strings_can_be_null=False,

@@ -1,6 +1,6 @@
 """The engine of connected slicers: atoms over every record that counts, worked out in the database."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
@@ -160,7 +160,9 @@ class ExactAnswer:
         """
         statements, live = self._statements, self._statements.live
         table = statements.fetch(statement(self._cells(columns, live.is_plain)))
-        if live.is_plain and not all(pc.all(pc.is_finite(column)).as_py() for column in _figures(table)):
+        names = (name for name in table.column_names if name.startswith(("a", "s")))
+        figures = (table[name].cast(pa.float64()) for name in names)
+        if live.is_plain and not all(pc.all(pc.is_finite(column)).as_py() for column in figures):
             live.is_plain = False
             table = statements.fetch(statement(self._cells(columns, False)))
         if not self._doubles or live.has_fractions:
@@ -257,11 +259,6 @@ class ExactAnswer:
         counters = [name for name in table.column_names if name.startswith("n")]
         row |= {name: pc.sum(table[name]).as_py() for name in counters}
         return pa.table({name: [value] for name, value in row.items()})
-
-
-def _figures(table: pa.Table) -> Iterator[pa.ChunkedArray]:
-    """The aggregates as doubles."""
-    return (table[name].cast(pa.float64()) for name in table.column_names if name.startswith(("a", "s")))
 
 
 def _has_more_digits(sums: Numbers) -> np.ndarray:

@@ -67,10 +67,6 @@ class Live:
         """The slicer's definition."""
         return self.columns.definition
 
-    def rows_by_day(self) -> dict[dt.date, int]:
-        """Records per day of the slicer's own zone, ascending."""
-        return rows_by_day(self.hours, self.counts, self.definition)
-
 
 class TableSample(NamedTuple):
     """Rows of a table without the columns that can be no field; of these their names, and why."""
@@ -132,9 +128,8 @@ class LiveSlicers:
                 replace(slicer, rows=rows, version=version, problem=error.reason), "can't be reached"
             )
         content = hashlib.sha256(live.hours.tobytes() + live.counts.tobytes()).hexdigest()[:16]
-        info = replace(
-            slicer, rows=live.rows_by_day(), version=f"{slicer.version}-{content}", read_at=live.read_at
-        )
+        rows = rows_by_day(live.hours, live.counts, live.definition)
+        info = replace(slicer, rows=rows, version=f"{slicer.version}-{content}", read_at=live.read_at)
         return self._label(info, "live", snapshot_of(live.columns.table))
 
     def _label(self, slicer: StoredSlicer, how: str, snapshot: Snapshot | None = None) -> StoredSlicer:
@@ -191,8 +186,21 @@ class LiveSlicers:
 
     def values(self, live: Live, name: str, deadline: Deadline) -> list[str]:
         """The different values, or elements, of a key field. BadRequest where they are too many."""
-        if name not in live.values:
-            live.values[name] = self._values(live, name, deadline)
+        if name in live.values:
+            return live.values[name]
+        columns = live.columns
+        if columns.is_segmented(name):
+            rows = columns.table.select(value=columns.elements(name)).unnest("value", keep_empty=True)
+            rows = rows.select(value=rows.value.fill_null(""))
+        else:
+            rows = columns.table.select(value=columns.text(name))
+        table = self.rows(live, rows.distinct().limit(MOST_VALUES + 1), deadline)
+        if table.num_rows > MOST_VALUES:
+            raise BadRequest(
+                f"{name} has more than {MOST_VALUES:,} values; compare them as they are written, "
+                "without case_insensitive and search_mappings"
+            )
+        live.values[name] = table["value"].to_pylist()
         return live.values[name]
 
     def sample(self, source: RowSource, rows: int) -> TableSample:
@@ -267,32 +275,15 @@ class LiveSlicers:
                 return before
         try:
             with private.process_lock(slicer.folder / LOCK) as other:
-                return before if other and before is not None else self._count(slicer, counter, before)
+                if other and before is not None:
+                    return before
+                days = counter.current(before)
+                if days is before:
+                    touch(slicer.folder)
+                else:
+                    days.save(slicer.folder)
+                self._stamps[slicer.folder] = stamp(slicer.folder)
+                return days
         except OSError as error:
             log.warning("The days of %s/%s can't be stored: %s", slicer.project, slicer.name, error)
             return counter.current(before)
-
-    def _count(self, slicer: StoredSlicer, counter: DayCounter, before: Days | None) -> Days:
-        days = counter.current(before)
-        if days is before:
-            touch(slicer.folder)
-        else:
-            days.save(slicer.folder)
-        self._stamps[slicer.folder] = stamp(slicer.folder)
-        return days
-
-    def _values(self, live: Live, name: str, deadline: Deadline) -> list[str]:
-        columns = live.columns
-        if columns.is_segmented(name):
-            rows = columns.table.select(value=columns.elements(name)).unnest("value", keep_empty=True)
-            rows = rows.select(value=rows.value.fill_null(""))
-        else:
-            rows = columns.table.select(value=columns.text(name))
-        table = self.rows(live, rows.distinct().limit(MOST_VALUES + 1), deadline)
-        if table.num_rows > MOST_VALUES:
-            raise BadRequest(
-                f"{name} has more than {MOST_VALUES:,} values; compare them as they are written, "
-                "without case_insensitive and search_mappings"
-            )
-        values: list[str] = table["value"].to_pylist()
-        return values

@@ -22,7 +22,13 @@ def fetch_records(statements: Statements, request: RecordsQuestion) -> pd.DataFr
     names = {name: f"c{place}" for place, name in enumerate(request.names) if name not in counts}
     several = [name for name in names if columns.is_segmented(name)]
     orders = [order for order in request.orders(several) if order.name in names]
-    cells = {cell: _cell(statements, columns, name) for name, cell in names.items()}
+    cells: dict[str, ir.Value] = {}
+    for name, cell in names.items():
+        if name in TIME_KEY_FIELDS:
+            cells[cell] = statements.times[name].number(columns)
+        else:
+            is_segmented = columns.is_segmented(name)
+            cells[cell] = columns.elements(name) if is_segmented else columns.record_cell(name)
     keys = {f"o{place}": _sort_key(columns, order.name) for place, order in enumerate(orders)}
     keys = {key: value for key, value in keys.items() if value is not None}
     table = columns.table.select(one=ibis.literal(1, "int64"), **cells, **keys)
@@ -39,12 +45,6 @@ def fetch_records(statements: Statements, request: RecordsQuestion) -> pd.DataFr
             for name in request.columns
         }
     )
-
-
-def _cell(statements: Statements, columns: Columns, name: str) -> ir.Value:
-    if name in TIME_KEY_FIELDS:
-        return statements.times[name].number(columns)
-    return columns.elements(name) if columns.is_segmented(name) else columns.record_cell(name)
 
 
 def _sort_key(columns: Columns, name: str) -> ir.Value | None:

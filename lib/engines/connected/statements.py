@@ -61,8 +61,16 @@ class Conditions:
         clauses = self._question.clauses
         inside = self._columns.within(self._period.first, self._period.end)
         conditions = [inside, *(any_of([*map(self._filter, clause)]) for clause in clauses)]
-        within = self._question.within
-        return conditions if within is None else [*conditions, self._within(within)]
+        groups = self._question.within
+        if groups is None:
+            return conditions
+        if len(groups) > MOST_GROUPS_WITHIN:
+            raise BadRequest(
+                f"The total of {len(groups):,} rows is more than can be asked of a database; leave out "
+                f"the total, or filter down to {MOST_GROUPS_WITHIN:,} rows"
+            )
+        rows = [tuple(row) for row in groups.astype("str").itertuples(index=False)]
+        return [*conditions, self._member([str(name) for name in groups], rows)]
 
     def _filter(self, filter_: Filter) -> ir.BooleanValue:
         fits = self._passes(filter_)
@@ -114,17 +122,8 @@ class Conditions:
             ]
         )
 
-    def _within(self, groups: pd.DataFrame) -> ir.BooleanValue:
-        """Whether a record belongs to one of the groups: a tree of their values, field by field."""
-        if len(groups) > MOST_GROUPS_WITHIN:
-            raise BadRequest(
-                f"The total of {len(groups):,} rows is more than can be asked of a database; leave out "
-                f"the total, or filter down to {MOST_GROUPS_WITHIN:,} rows"
-            )
-        names = [str(name) for name in groups]
-        return self._member(names, [tuple(row) for row in groups.astype("str").itertuples(index=False)])
-
     def _member(self, names: list[str], rows: list[tuple[str, ...]]) -> ir.BooleanValue:
+        """Whether a record belongs to one of the groups `rows`: a tree of their values, field by field."""
         if len(names) == 1:
             return self._has(names[0], [row[0] for row in rows])
         by_first: dict[str, list[tuple[str, ...]]] = {}
@@ -250,7 +249,10 @@ class Statements:
         begin, end = day_begins(self._zone, first), day_begins(self._zone, last + 1)
         inside = (self.live.hours >= begin) & (self.live.hours < end)
         self._hours, self.records = self.live.hours[inside], int(self.live.counts[inside].sum())
-        hours = _hours_between(self.live.hours, begin, end)
+        hours = self.live.hours
+        if len(hours):  # every hour of the period, as far as there are records, or soon may be
+            opens = max(begin, int(hours[0]) // DAY_HOURS * DAY_HOURS - MARGIN_HOURS)
+            hours = np.arange(opens, min(end, int(hours[-1]) + MARGIN_HOURS), dtype=np.int64)
         self._period = PeriodHours(begin, end, hours, clock_hours(self._zone, hours))
         self.times = {
             name: TimeKey(TIME_KEY_FIELDS[name], self._period)
@@ -276,14 +278,24 @@ class Statements:
 
         Where `is_bare`, texts are grouped as they are, a missing one is NULL, and no field is segmented.
         """
-        keys = {
-            f"k{place}": self._key(columns, name, is_bare)
-            for place, name in enumerate(self.question.split_by)
-        }
+        keys: dict[str, ir.Column] = {}
+        segmented = []
+        for place, name in enumerate(self.question.split_by):
+            key = f"k{place}"
+            if name in self.times:
+                keys[key] = self.times[name].number(columns)
+            elif columns.is_segmented(name):
+                keys[key] = columns.elements(name)
+                segmented.append(key)
+            else:
+                keys[key] = columns.bare_text(name) if is_bare else columns.text(name)
         if is_bare:
             groups = columns.table.group_by(**keys).aggregate(**aggregates(cells))
         else:
-            table = self._unnest(columns, columns.table.select(**keys, **cells))
+            table = columns.table.select(**keys, **cells)
+            for key in segmented:
+                table = table.unnest(key, keep_empty=True)
+                table = table.mutate(**{key: table[key].fill_null("")})
             groups = table.group_by(list(keys)).aggregate(**aggregates(table))
         most = self.question.max_groups
         return groups if most is None else groups.limit(most + 1)
@@ -300,14 +312,6 @@ class Statements:
         )
         return Columns(live.columns.table.filter(conditions.all()), live.definition)
 
-    def _unnest(self, columns: Columns, table: ir.Table) -> ir.Table:
-        """A row per element of segmented fields."""
-        for place, name in enumerate(self.question.split_by):
-            if columns.is_segmented(name):
-                table = table.unnest(f"k{place}", keep_empty=True)
-                table = table.mutate(**{f"k{place}": table[f"k{place}"].fill_null("")})
-        return table
-
     def fetch(self, statement: ir.Table) -> pa.Table:
         """The rows of a statement. BadRequest for too many groups."""
         table = self.slicers.rows(self.live, statement, self.deadline)
@@ -323,18 +327,3 @@ class Statements:
             texts = self.times[name].names(np.asarray(cells, np.int64)) if is_time else cells.to_pylist()
             columns[name] = pd.Categorical(texts, categories=sorted(set(texts)))
         return pd.DataFrame(columns, index=pd.RangeIndex(table.num_rows))
-
-    def _key(self, columns: Columns, name: str, is_bare: bool) -> ir.Column:
-        if name in self.times:
-            return self.times[name].number(columns)
-        if columns.is_segmented(name):
-            return columns.elements(name)
-        return columns.bare_text(name) if is_bare else columns.text(name)
-
-
-def _hours_between(present: Ints, first: int, end: int) -> Ints:
-    """Every hour from `first` to `end` (without it), as far as there are records, or soon may be."""
-    if not len(present):
-        return present
-    opens = max(first, int(present[0]) // DAY_HOURS * DAY_HOURS - MARGIN_HOURS)
-    return np.arange(opens, min(end, int(present[-1]) + MARGIN_HOURS), dtype=np.int64)

@@ -254,10 +254,14 @@ class Builder:
             self.slicer.check(path)
         with closing(self._rows(fresh)) as rows, self.threads:
             for number, (day, place) in enumerate(zip(self.slicer.files, places, strict=True), 1):
-                if place is None:
+                if self.earlier is None or place is None:
                     self._add(day, next(rows))
                 else:
-                    self._keep(place)
+                    self.days.append(self.earlier.days[place])
+                    self.forms.append(self.earlier.layout.forms)
+                    columns = (self.keys | self.identities).values()
+                    for writer in (*self.lanes.values(), *columns, self.time):
+                        writer.keep(place)
                 progress(0.8 * number / len(places))
             contents, recipe = self._contents(), days.recipe(self.slicer.definition, self.seed)
         days.save(self.folder, recipe, self.days)
@@ -278,18 +282,6 @@ class Builder:
                 if rows is not None:
                     yield rows
 
-    def _keep(self, place: int) -> None:
-        """Take a day over from the earlier layout."""
-        if self.earlier is None:
-            return
-        self.days.append(self.earlier.days[place])
-        self.forms.append(self.earlier.layout.forms)
-        for lane in self.lanes.values():
-            lane.keep(place)
-        for writer in (self.keys | self.identities).values():
-            writer.keep(place)
-        self.time.keep(place)
-
     def _add(self, date: date, rows: DayRows) -> None:
         day = (date - EPOCH).days
         size, volume = sampling.sizes_in_day(
@@ -302,7 +294,10 @@ class Builder:
         for name, number in self.values.items():
             self.lanes[f"value_{number}.lane"].add(rows.floats(name)[order])
         coding = self.threads.submit(self._add_codes, rows, order)
-        hours, codes = _hours(rows[TIME])
+        # the hours since 1970 that occur, ascending, and the place among them of each record's
+        utc = np.asarray(rows[TIME].cast(pa.timestamp("s", tz="UTC")).cast(pa.int64())) // 3600
+        first, last = int(utc.min(initial=2**62)), int(utc.max(initial=-(2**62)))
+        hours, codes = distinct(utc - first, max(1, last - first + 1))
         codes = codes[order]
         self.time.add(codes)
         self.days.append(
@@ -312,7 +307,7 @@ class Builder:
                 records=rows.records,
                 volume=volume,
                 smallest=float(size.min(initial=np.inf)),
-                hours=hours.tolist(),
+                hours=(hours + first).tolist(),
                 bounds=self.bounds.of(rows.lane),
                 **self._add_lanes(rows, order, codes, len(hours)),
             )
@@ -487,11 +482,3 @@ def _common_decimals(places: Sequence[Sequence[int] | None]) -> int | None:
     least = max((least for least, _ in ranges), default=0)
     is_possible = len(ranges) == len(places) and all(least <= most for _, most in ranges)
     return least if is_possible else None
-
-
-def _hours(times: pa.ChunkedArray) -> tuple[Ints, Local]:
-    """The hours since 1970 that occur, ascending, and the place among them of each record's."""
-    hours = np.asarray(times.cast(pa.timestamp("s", tz="UTC")).cast(pa.int64())) // 3600
-    first, last = int(hours.min(initial=2**62)), int(hours.max(initial=-(2**62)))
-    distinct_hours, places = distinct(hours - first, max(1, last - first + 1))
-    return distinct_hours + first, places

@@ -56,10 +56,6 @@ class FileState(NamedTuple):
         """The state in this answer of the file system."""
         return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
-    def is_of(self, other: "FileState") -> bool:
-        """Whether both are of the same file."""
-        return self[:2] == other[:2]
-
 
 @dataclass(frozen=True)
 class Sum:
@@ -134,19 +130,18 @@ class StoredFile:
         if len(unread):
             with self._open() as file:
                 for number in unread.tolist():
-                    self._verify(file.fileno(), number)
+                    start = number * BLOCK
+                    try:
+                        content = os.pread(file.fileno(), min(BLOCK, self._size - start), start)
+                    except OSError as error:
+                        raise DamagedLayout(f"{self.path.name}: {error.strerror}") from None
+                    if zlib.crc32(content) != self._crcs[number]:
+                        raise DamagedLayout(
+                            f"{self.path.name} is changed within {BLOCK:,} bytes of {start:,}"
+                        )
                     flags[number] = True
         with self._lock:
             self.is_verified = bool(self._verified_blocks.all())
-
-    def _verify(self, handle: int, number: int) -> None:
-        start = number * BLOCK
-        try:
-            content = os.pread(handle, min(BLOCK, self._size - start), start)
-        except OSError as error:
-            raise DamagedLayout(f"{self.path.name}: {error.strerror}") from None
-        if zlib.crc32(content) != self._crcs[number]:
-            raise DamagedLayout(f"{self.path.name} is changed within {BLOCK:,} bytes of {start:,}")
 
     def _open(self) -> Any:
         try:
@@ -170,7 +165,7 @@ class StoredFile:
         return state
 
     def _check_identity(self, state: FileState) -> None:
-        if not state.is_of(self._state):
+        if (state.device, state.inode) != (self._state.device, self._state.inode):
             raise ReplacedLayout
 
 
@@ -187,17 +182,13 @@ class VerifiedArray(Generic[Scalar]):
 
     def __getitem__(self, places: Any) -> npt.NDArray[Scalar]:
         if not self._file.is_verified:
-            self._file.verify(self._blocks(places))
+            if isinstance(places, slice):
+                start, stop, _ = places.indices(len(self))
+                self._file.verify(slice(start * self._width // BLOCK, -(-stop * self._width // BLOCK)))
+            else:
+                first = np.atleast_1d(np.asarray(places, np.int64)) * self._width
+                last = (first + self._width - 1) // BLOCK
+                steps = np.arange(-(-self._width // BLOCK) + 1)
+                self._file.verify(np.minimum((first // BLOCK)[:, None] + steps, last[:, None]).ravel())
         values: npt.NDArray[Scalar] = self._array[places]
         return values
-
-    def _blocks(self, places: Any) -> slice | Blocks:
-        """The blocks in which these places are."""
-        if isinstance(places, slice):
-            start, stop, _ = places.indices(len(self))
-            return slice(start * self._width // BLOCK, -(-stop * self._width // BLOCK))
-        first = np.atleast_1d(np.asarray(places, np.int64)) * self._width
-        last = (first + self._width - 1) // BLOCK
-        steps = np.arange(-(-self._width // BLOCK) + 1)
-        blocks: Blocks = np.minimum((first // BLOCK)[:, None] + steps, last[:, None])
-        return blocks.ravel()

@@ -360,7 +360,10 @@ class IdentityWriter:
 
     def finish(self) -> DistinctColumn:
         """Turn places in a day into places in all, the missing last, and say how many values there are."""
-        before = self._before()
+        before: Hashes = np.zeros(0, np.uint64)
+        if self.earlier is not None:
+            self.earlier.check(self.hashes.name)
+            before = np.fromfile(self.earlier.layout.folder / self.hashes.name, np.uint64)
         is_used = self.codes.is_used(len(before) + 1)[:-1]
         dictionary, table, tables = merge(before, is_used, [codes[codes != MISSING] for codes in self.values])
         every = [
@@ -370,25 +373,23 @@ class IdentityWriter:
         self.codes.finish(np.append(table, len(dictionary)), every, "uint32")
         dictionary.tofile(self.hashes)
         if self.is_ordered:
-            self._write_order(len(dictionary))
+            # The records by user, those of a user ascending.
+            users = np.fromfile(self.codes.path, np.uint32)
+            if self.earlier is not None and self.earlier.matching_days == len(self.earlier.days):
+                order = self._insert(self.earlier, users, len(dictionary))
+            else:
+                # the rows of a sparse matrix with one element in each column
+                records = len(users)
+                indptr = np.arange(records + 1, dtype=np.int32)
+                each = np.ones(records, np.int8), users.view(np.int32), indptr
+                order = np.asarray(csc_array(each, shape=(len(dictionary) + 1, records)).tocsr().indices)
+            order.astype(np.uint32, copy=False).tofile(self.stem.with_suffix(".order"))
         return DistinctColumn(self.number, len(dictionary), self.is_ordered)
 
     def sums(self) -> dict[str, Sum]:
         """The checksums of its files."""
         others = [self.hashes, *([self.stem.with_suffix(".order")] if self.is_ordered else [])]
         return {self.codes.path.name: self.codes.sum()} | {path.name: Sum.of(path) for path in others}
-
-    def _write_order(self, values: int) -> None:
-        """Write the records by user, those of a user ascending."""
-        places = np.fromfile(self.codes.path, np.uint32)
-        if self.earlier is not None and self.earlier.is_appended:
-            order = self._insert(self.earlier, places, values)
-        else:
-            # the rows of a sparse matrix with one element in each column
-            records = len(places)
-            each = np.ones(records, np.int8), places.view(np.int32), np.arange(records + 1, dtype=np.int32)
-            order = np.asarray(csc_array(each, shape=(values + 1, records)).tocsr().indices)
-        order.astype(np.uint32, copy=False).tofile(self.stem.with_suffix(".order"))
 
     def _insert(self, earlier: Earlier, places: Records, values: int) -> Records:
         """The earlier records by user, and among them the new ones, each behind the others of its user."""
@@ -400,12 +401,6 @@ class IdentityWriter:
         new = np.argsort(places[earlier_records:], kind="stable")
         behind = np.cumsum(counts)[places[earlier_records:][new]]
         return np.insert(earlier.layout.by_user(self.name)[:], behind, earlier_records + new)
-
-    def _before(self) -> Hashes:
-        if self.earlier is None:
-            return np.zeros(0, np.uint64)
-        self.earlier.check(self.hashes.name)
-        return np.fromfile(self.earlier.layout.folder / self.hashes.name, np.uint64)
 
 
 def _distinct_elements(lengths: Places, codes: Local, missing: int) -> tuple[Places, Local]:

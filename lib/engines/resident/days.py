@@ -7,7 +7,7 @@ mediant inequality). A record with x = 0 and another y takes the limit on that s
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from hashlib import sha256
@@ -32,21 +32,33 @@ class Bounds:
     """The least and greatest value per record of each data field that is such a ratio."""
 
     def __init__(self, definition: Definition) -> None:
-        self.ratios = {
-            measure.name: measure.expression
-            for measure in measures(definition).values()
-            if isinstance(measure.expression, BinaryOperation) and _is_ratio_of_sums(measure.expression)
-        }
+        self.ratios: dict[str, BinaryOperation] = {}
+        for measure in measures(definition).values():
+            ratio = measure.expression
+            if not isinstance(ratio, BinaryOperation) or ratio.operator != "/":
+                continue
+            atoms = ratio.fields()
+            is_of_sums = bool(atoms) and all(map(is_additive, atoms))
+            if is_of_sums and _is_linear(ratio.left) and _is_linear(ratio.right):
+                self.ratios[measure.name] = ratio
 
     def of(self, lane: Callable[[str], Floats]) -> Limits:
         """The limits of each ratio over some records; infinite where there is none.
 
         `lane` gives the values of an atom in each record.
         """
-        return {
-            name: _limits(ratio, {atom: lane(atom) for atom in ratio.fields()})
-            for name, ratio in self.ratios.items()
-        }
+        limits = {}
+        for name, ratio in self.ratios.items():
+            atoms = {atom: lane(atom) for atom in ratio.fields()}
+            above, below = ratio.left.evaluate(atoms), ratio.right.evaluate(atoms)
+            positive = below > 0
+            values, loose = above[positive] / below[positive], above[~positive]
+            is_unlimited = bool((below < 0).any())
+            limits[name] = (
+                -math.inf if is_unlimited or (loose < 0).any() else float(values.min(initial=math.inf)),
+                math.inf if is_unlimited or (loose > 0).any() else float(values.max(initial=-math.inf)),
+            )
+        return limits
 
     def of_all(self, days: Sequence[Limits]) -> dict[str, tuple[float | None, float | None]]:
         """The limits over all records, from those of each day; None on a side without one."""
@@ -56,28 +68,6 @@ class Bounds:
             high = max((day[name][1] for day in days), default=-math.inf)
             together[name] = (low if math.isfinite(low) else None, high if math.isfinite(high) else None)
         return together
-
-
-def _limits(ratio: BinaryOperation, atoms: Mapping[str, Floats]) -> tuple[float, float]:
-    above, below = ratio.left.evaluate(atoms), ratio.right.evaluate(atoms)
-    positive = below > 0
-    values, loose = above[positive] / below[positive], above[~positive]
-    is_unlimited = bool((below < 0).any())
-    return (
-        -math.inf if is_unlimited or (loose < 0).any() else float(values.min(initial=math.inf)),
-        math.inf if is_unlimited or (loose > 0).any() else float(values.max(initial=-math.inf)),
-    )
-
-
-def _is_ratio_of_sums(expression: BinaryOperation) -> bool:
-    atoms = expression.fields()
-    return (
-        expression.operator == "/"
-        and bool(atoms)
-        and all(map(is_additive, atoms))
-        and _is_linear(expression.left)
-        and _is_linear(expression.right)
-    )
 
 
 def _is_linear(expression: Expression) -> bool:

@@ -60,7 +60,11 @@ class Draw:
     def sample(self) -> Sample:
         """The parts of this draw that an interval needs, by the reference records (`Usual`)."""
         contents = self.layout.contents
-        records, weight = _reference(self.layout)
+        # the largest draw of the grid with so few records, and the weight of each
+        counts = self.layout.draw_counts.sum(axis=0)
+        place = max(0, int(np.searchsorted(counts, REFERENCE_RECORDS, side="right")) - 1)
+        records = ranges(self.layout.starts[:-1], self.layout.draw_counts[:, place])
+        weight = sampling.weights(self.layout.sizes(records), float(self.layout.grid[place]))
         size = self.layout.sizes(records).astype(np.float64)
         plain = self._plain(records) / self._powers
         usual = Usual(self.tau, size, weight, plain)
@@ -97,14 +101,6 @@ class Draw:
         columns = [self.layout.columns[atom] for atom in self.atoms]
         blocks = {number: self.layout.block(number)[records].astype(np.float64) for number, _ in columns}
         return np.stack([blocks[number][:, places[:2]].sum(axis=1) for number, places in columns], axis=1)
-
-
-def _reference(layout: Layout) -> tuple[Ints, Floats]:
-    """The reference records (the largest draw of the grid with so few), and the weight of each."""
-    counts = layout.draw_counts.sum(axis=0)
-    place = max(0, int(np.searchsorted(counts, REFERENCE_RECORDS, side="right")) - 1)
-    records = ranges(layout.starts[:-1], layout.draw_counts[:, place])
-    return records, sampling.weights(layout.sizes(records), float(layout.grid[place]))
 
 
 class Usual:

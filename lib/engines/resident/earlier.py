@@ -51,11 +51,6 @@ class Earlier:
         return len(self.common_places) == len(self.days)
 
     @property
-    def is_appended(self) -> bool:
-        """Whether the new layout has all of its days first, and then others."""
-        return self.matching_days == len(self.days)
-
-    @property
     def common_places(self) -> list[int]:
         """The places of the days that the new layout has, too."""
         return [place for place in self.places if place is not None]

@@ -26,7 +26,6 @@ behind them.
 """
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -117,7 +116,11 @@ class Contents:
 
     def save(self, folder: Path) -> None:
         """Write layout.json and its digest."""
-        parts = {part: _plain(getattr(self, part)) for part in ("lanes", "keys", "distinct", "sums")}
+        # dataclasses as dictionaries, without a copy of every number as `asdict` makes it
+        parts = {
+            part: {name: vars(value) for name, value in getattr(self, part).items()}
+            for part in ("lanes", "keys", "distinct", "sums")
+        }
         content = json.dumps(vars(self) | parts).encode()
         (folder / CONTENTS).write_bytes(content)
         (folder / DIGEST).write_text(f"{sha256(content).hexdigest()}  {CONTENTS}\n", encoding="ascii")
@@ -272,8 +275,3 @@ class Layout:
             return FileState.of(self._contents_path.stat())
         except OSError:
             return None
-
-
-def _plain(parts: Mapping[str, object]) -> dict[str, dict[str, object]]:
-    """Dataclasses as dictionaries, without a copy of every number as `asdict` makes it."""
-    return {name: vars(part) for name, part in parts.items()}

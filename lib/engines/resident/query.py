@@ -43,7 +43,7 @@ from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.slicers.measures import RECORDS, is_additive
 from lib.slicers.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
-from lib.wire.filters import Filter, Rule, rule
+from lib.wire.filters import Filter, rule
 
 # A draw has many columns, of 8 bytes each: so many records of them stay in the cache.
 DRAWN_CHUNK = 1 << 14
@@ -119,11 +119,6 @@ def matching(texts: pa.Array, filter_: Filter, mapping: Mapping[str, str], deadl
     return matches
 
 
-def is_negative(filter_: Filter) -> bool:
-    """Whether the match asks for records that don't match."""
-    return rule(filter_.match).is_negative
-
-
 def _any(texts: pa.Array, filter_: Filter, deadline: Deadline) -> Mask:
     values = pa.array(filter_.value, pa.string())
     if filter_.case_insensitive:
@@ -132,23 +127,19 @@ def _any(texts: pa.Array, filter_: Filter, deadline: Deadline) -> Mask:
     if match.test == "equals":
         return _mask(pc.is_in(texts, value_set=values, skip_nulls=True))
     different = values.unique().to_pylist()
-    if match.test not in TESTS:
-        return _by_rule(texts, different, match, deadline)
-    if match.test != "contains" or len(different) > FEW:
+    is_few = match.test == "contains" and len(different) <= FEW
+    if match.test in TESTS and not is_few:
         return matching_any(texts, different, match.test, deadline)
     matches = np.zeros(len(texts), dtype=bool)
-    for value in different:
-        deadline.check()
-        matches |= _mask(pc.match_substring(texts, value))
-    return matches
-
-
-def _by_rule(texts: pa.Array, values: Sequence[str], match: Rule, deadline: Deadline) -> Mask:
-    """A text at a time, for a test that has no quicker way."""
-    matches = np.zeros(len(texts), dtype=bool)
+    if is_few:
+        for value in different:
+            deadline.check()
+            matches |= _mask(pc.match_substring(texts, value))
+        return matches
+    # A text at a time, for a test that has no quicker way.
     for place, text in enumerate(texts.to_pylist()):
         deadline.check()
-        matches[place] = text is not None and any(match.holds(text, value) for value in values)
+        matches[place] = text is not None and any(match.holds(text, value) for value in different)
     return matches
 
 
@@ -178,7 +169,10 @@ class Query:
         ]
         self.addends = Addends(layout, self.atoms)
         edges = [] if self.period.whole else [Condition(None, self.period.inside)]
-        self.conditions = [*edges, *map(self._clause, self.question.clauses), *self._within()]
+        self.conditions: list[Condition | AnyOf | InGroups] = [*edges, *map(self._clause, question.clauses)]
+        if (within := question.within) is not None:
+            split = Split(layout, tuple(map(str, within)), self.period.local)
+            self.conditions.append(InGroups(split, split.keys_of(within)))
 
     @property
     def is_timed(self) -> bool:
@@ -306,13 +300,6 @@ class Query:
         masks = (condition.mask(self.layout, rows) for condition in self.conditions)
         return np.flatnonzero(functools.reduce(np.logical_and, masks))
 
-    def _within(self) -> list[InGroups]:
-        within = self.question.within
-        if within is None:
-            return []
-        split = Split(self.layout, tuple(map(str, within)), self.period.local)
-        return [InGroups(split, split.keys_of(within))]
-
     def _clause(self, clause: Sequence[Filter]) -> Condition | AnyOf:
         """Whether any of the filters holds; those on one thing alone are one table (time: sums per hour)."""
         conditions = [self._condition(filter_) for filter_ in clause]
@@ -324,16 +311,13 @@ class Query:
         return AnyOf(conditions)
 
     def _condition(self, filter_: Filter) -> Condition:
+        is_negative = rule(filter_.match).is_negative
         if filter_.name in TIME_KEY_FIELDS:
-            labels = TIME_KEY_FIELDS[filter_.name].write(self.period.local)
-            return Condition(
-                None,
-                matching(pa.array(labels, pa.string()), filter_, {}, self.deadline),
-                is_negative(filter_),
-            )
+            labels = pa.array(TIME_KEY_FIELDS[filter_.name].write(self.period.local), pa.string())
+            return Condition(None, matching(labels, filter_, {}, self.deadline), is_negative)
         mapping = self.slicer.descriptions(filter_.name) if filter_.search_mappings else {}
         table = matching(self.layout.dictionary(filter_.name), filter_, mapping, self.deadline)
-        return Condition(filter_.name, table, is_negative(filter_))
+        return Condition(filter_.name, table, is_negative)
 
 
 class _Places:

@@ -26,14 +26,6 @@ class SplitField:
     values: pa.Array
     hours: Places | None = None
 
-    @classmethod
-    def of(cls, layout: Layout, name: str, local_hours: Ints) -> "SplitField":
-        """The field `name`; `local_hours` are the layout's hours in the question's zone."""
-        if name not in TIME_KEY_FIELDS:
-            return cls(name, layout.dictionary(name))
-        texts, places = np.unique(TIME_KEY_FIELDS[name].write(local_hours), return_inverse=True)
-        return cls(name, pa.array(texts, pa.string()), places.astype(np.int32))
-
 
 class Split:
     """The key fields of a split in order, and the keys of records under them.
@@ -43,8 +35,14 @@ class Split:
     """
 
     def __init__(self, layout: Layout, names: tuple[str, ...], local_hours: Ints) -> None:
-        self.layout = layout
-        self.fields = [SplitField.of(layout, name, local_hours) for name in names]
+        """`local_hours` are the layout's hours in the question's zone."""
+        self.layout, self.fields = layout, list[SplitField]()
+        for name in names:
+            if name in TIME_KEY_FIELDS:
+                texts, places = np.unique(TIME_KEY_FIELDS[name].write(local_hours), return_inverse=True)
+                self.fields.append(SplitField(name, pa.array(texts, pa.string()), places.astype(np.int32)))
+            else:
+                self.fields.append(SplitField(name, layout.dictionary(name)))
         self.radices = [max(1, len(field.values)) for field in self.fields]
         self.groups = math.prod(self.radices)
         if self.groups > LARGEST_KEY:
@@ -80,7 +78,11 @@ class Split:
         keys: Keys = np.zeros(len(owner), dtype=self.dtype)
         for field, radix in zip(self.fields, self.radices, strict=True):
             if self._is_segmented(field):
-                keys, owner = _product(keys, radix, owner, *elements(self.layout, field.name, rows))
+                # Each key with each element of its record: the keys and owners of all combinations.
+                codes, lengths = elements(self.layout, field.name, rows)
+                counts = lengths[owner]
+                places = ranges((np.cumsum(lengths) - lengths)[owner], counts)
+                keys, owner = _join(np.repeat(keys, counts), radix, codes[places]), np.repeat(owner, counts)
             else:
                 keys = _join(keys, radix, self._places(field, rows)[owner])
         return keys, _indptr(owner, count(rows))
@@ -129,16 +131,6 @@ def _join(keys: Keys, radix: int, places: npt.NDArray[np.integer[Any]]) -> Keys:
     keys *= keys.dtype.type(radix)
     keys += places.astype(keys.dtype, copy=False)
     return keys
-
-
-def _product(
-    keys: Keys, radix: int, owner: Ints, codes: npt.NDArray[np.unsignedinteger[Any]], lengths: Ints
-) -> tuple[Keys, Ints]:
-    """Each key joined with each element of its record: the keys and owners of all combinations."""
-    starts = np.cumsum(lengths) - lengths
-    counts = lengths[owner]
-    products = _join(np.repeat(keys, counts), radix, codes[ranges(starts[owner], counts)])
-    return products, np.repeat(owner, counts)
 
 
 def _indptr(owner: Ints | None, records: int) -> Indptr:

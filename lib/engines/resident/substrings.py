@@ -47,29 +47,22 @@ def matching_any(texts: pa.Array, values: Sequence[str], match: str, deadline: D
     if 0 in lengths:
         return is_valid
     if match in EDGES:
-        return _at_edge(raw, lengths, EDGES[match], deadline)
+        matches = np.zeros(len(texts), dtype=bool)
+        for length, same in lengths.items():
+            deadline.check()
+            edges = EDGES[match](raw, length)
+            hit = pc.is_in(edges, value_set=pa.array(same, pa.binary()), skip_nulls=True)
+            matches |= hit.to_numpy(zero_copy_only=False)
+        return matches
     needles = [needle for same in lengths.values() for needle in _Needles.of(same)]
-    return _containing(raw.fill_null(b""), needles, deadline) & is_valid
-
-
-def _at_edge(texts: pa.Array, lengths: dict[int, list[bytes]], edge: Edge, deadline: Deadline) -> Mask:
-    matches = np.zeros(len(texts), dtype=bool)
-    for length, same in lengths.items():
-        deadline.check()
-        hit = pc.is_in(edge(texts, length), value_set=pa.array(same, pa.binary()), skip_nulls=True)
-        matches |= hit.to_numpy(zero_copy_only=False)
-    return matches
-
-
-def _containing(texts: pa.Array, needles: list["_Needles"], deadline: Deadline) -> Mask:
     parts = [np.zeros(0, dtype=bool)]
-    for part in _parts(texts):
+    for part in _parts(raw.fill_null(b"")):
         hay = _Hay(part)
         for needle in needles:
             deadline.check()
             hay.look_for(needle)
         parts.append(hay.has_match)
-    return np.concatenate(parts)
+    return np.concatenate(parts) & is_valid
 
 
 def _parts(texts: pa.Array) -> Iterator[pa.Array]:
