@@ -94,6 +94,9 @@ def test_written_and_read_it_is_the_same() -> None:
     assert parse_definition(definition_yaml(whole)) == whole
     odd = whole.model_copy(update={"annotation": "no: [1] # 'x'\n007"})
     assert parse_definition(definition_yaml(odd)) == odd
+    emoji = whole.model_copy(update={"annotation": "Größe 🎯 €"})
+    assert "annotation: Größe 🎯 €\n" in definition_yaml(emoji)
+    assert parse_definition(definition_yaml(emoji)) == emoji
     assert len(definition_yaml(whole).splitlines()) == len(WHOLE.strip().splitlines())
 
 
