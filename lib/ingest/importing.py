@@ -1,7 +1,7 @@
 """Files → readers; with a definition → warehouse: all as one import, or nothing; and their first rows."""
 
 import threading
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from lib.ingest.columnar import ColumnarFile
-from lib.ingest.files import COLUMNAR, Format, Progress, RawRows, Reader, Refuse, Reject, data_file
+from lib.ingest.files import COLUMNAR, DataFile, Format, Progress, RawRows, Reader, Refuse, Reject, data_file
 from lib.ingest.json_rows import Ndjson
 from lib.ingest.markup import MarkupFile
 from lib.ingest.normalize import Normalizer, column_kinds
@@ -25,7 +25,7 @@ from lib.ingest.workbook import workbooks
 from lib.slicers.definition import Definition
 from lib.slicers.definition.reading import OverlapRule, Sheets
 from lib.slicers.warehouse import Mode, StoredSlicer, Warehouse
-from lib.slicers.warehouse.slicer import Source
+from lib.slicers.warehouse.slicer import Import, Source
 from lib.wire.errors import ImportRefused, UnknownName
 from lib.wire.text import count_of
 
@@ -117,36 +117,22 @@ def import_files(
     with warehouse.writer(job.project, job.slicer, job.definition, job.mappings, job.mode) as writer:
         overlap, known_keys, slicer = job.overlap or job.definition.overlap, None, None
         if job.mode == "append":
-            for earlier in writer.imports:
-                for source in earlier.sources:
-                    if source.digest in file_digests:
-                        raise ImportRefused(
-                            f"This file was imported already: {count_of(source.rows, 'row')} imported from "
-                            f"it, as {source.name}, on {earlier.when:%Y-%m-%d at %H:%M} UTC. Nothing was "
-                            "changed"
-                        )
+            _refuse_imported(writer.imports, file_digests)
             slicer = warehouse.open(job.project, job.slicer)
         if overlap != "add" and (slicer or len(job.readers) > 1):
-            known_keys = KnownKeys(job.definition, slicer, len(job.readers) > 1)
+            known_keys = KnownKeys(job.definition, slicer, len(job.readers) > 1, overlap == "skip")
 
-        def write(reader: Reader, table: pa.Table) -> int:
-            if known_keys:
-                known_keys.begin(reader.file)
-            flags = known_keys.flags(table.cast(job.definition.schema())) if known_keys else None
-            if flags is not None and overlap == "skip" and flags.any():
-                table = table.filter(pa.array(~flags))
+        def write(file: DataFile, table: pa.Table) -> int:
+            table = known_keys.take(file, table) if known_keys else table
             writer.write(table)
             if on_rows:
                 on_rows(table.num_rows)
             return int(table.num_rows)
 
-        normalizer = Normalizer(job.definition)
-        sources = [
-            Source(
-                reader.file.name, digest, _rows(reader, normalizer, partial(write, reader), rejects, progress)
-            )
-            for reader, digest in zip(job.readers, file_digests, strict=True)
-        ]
+        normalizer, sources = Normalizer(job.definition), list[Source]()
+        for reader, digest in zip(job.readers, file_digests, strict=True):
+            rows = _rows(reader, normalizer, partial(write, reader.file), rejects, progress)
+            sources.append(Source(reader.file.name, digest, rows))
         notes = normalizer.clock_notes
         if known_keys and known_keys.overlapping and overlap == "skip":
             notes += [f"{count_of(known_keys.overlapping, 'row')} left out, with keys that are there already"]
@@ -284,6 +270,16 @@ def _rows(
             count += write(table)
     ending.close()
     return count
+
+
+def _refuse_imported(imports: Iterable[Import], digests: Collection[str]) -> None:
+    for earlier in imports:
+        for source in earlier.sources:
+            if source.digest in digests:
+                raise ImportRefused(
+                    f"This file was imported already: {count_of(source.rows, 'row')} imported from it, as "
+                    f"{source.name}, on {earlier.when:%Y-%m-%d at %H:%M} UTC. Nothing was changed"
+                )
 
 
 def _refuse_totals(normalizer: Normalizer) -> None:

@@ -108,20 +108,13 @@ def infer(
     `mappings` (name → its codes) go to the key fields whose values are such codes. `own_time` is the
     time, where that is not to be guessed. ImportRefused when no column is a time.
     """
-    rows = min(SAMPLE_ROWS, max(FEWEST_ROWS, SAMPLE_ROWS // (1 + len(others))))
-    samples = [_sample(file, rows) for file in (reader, *others)]
-    (columns, lines), *more = samples
-    if more:  # one behind the other; a column that a file lacks has no values there
-        tables = [pa.table(sample.columns) for sample in samples]
-        names = dict.fromkeys(name for sample in samples for name in sample.columns)
-        columns = {name: _column(name, tables) for name in names}
-        lines = [line for sample in samples for line in sample.lines]
-    missing = pa.array(MISSING)
+    files, missing = [reader, *others], pa.array(MISSING)
+    columns, lines = _sample(files)
     if own_time:
         time = TimeGuess(own_time.column, own_time.format, own_time.granularity, "as before", own_time.year)
     else:
-        time = _time([reader, *others], columns, lines, missing, hints)
-    late = _late_columns([reader, *others], columns)
+        time = _time(files, columns, lines, missing, hints)
+    late = _late_columns(files, columns)
     # Only the rows that have a time: others, such as totals, are not imported, and say nothing.
     part = TimeColumn.model_validate(time.definition())
     _, unreadable, absent = stored_times([columns[name] for name in part.sources], part, 0, missing)
@@ -137,38 +130,25 @@ def infer(
         for name, values in fields.items()
         if cells.is_text(values.type) and (notation := notation_of(present_texts(values, missing)))
     }
-    marks = file_marks(
-        {
-            name: notation
-            for name, notation in texts.items()
-            # The numbers of codes say nothing of others.
-            if not column_names.is_version(name) and not (column_names.is_id(name) and notation.ambiguous)
-        },
-        reader.file.name,
-        hints.decimal,
-        hints.thousands,
-    )
-    guesses = [
-        guess_column(name, values, texts.get(name), marks, missing, hints.is_database).with_mapping(
-            values, mappings or {}
-        )
-        for name, values in fields.items()
-    ]
+    notations = {
+        name: notation
+        for name, notation in texts.items()
+        # The numbers of codes say nothing of others.
+        if not column_names.is_version(name) and not (column_names.is_id(name) and notation.ambiguous)
+    }
+    marks = file_marks(notations, reader.file.name, hints.decimal, hints.thousands)
+    guesses = list[ColumnGuess]()
+    for name, values in fields.items():
+        guess = guess_column(name, values, texts.get(name), marks, missing, hints.is_database)
+        guesses.append(guess.with_mapping(values, mappings or {}))
     figures: dict[str, Floats] = {}
     for name in (guess.column for guess in guesses if not guess.is_key and guess.column not in late):
         numbers = cells.number(fields[name], marks.columns.get(name, PLAIN), missing)
         figures[name] = numbers.values.to_numpy(zero_copy_only=False)
     guesses = find_rates(money.scale(guesses, figures), figures)
     guesses = money.with_currencies(find_attributes(guesses, fields, figures), fields)
-    notes = _notes(marks, texts)
     definition = _definition(reader, time, guesses, marks)
-    for name, values in fields.items():
-        if cells.is_text(values.type) and definition.missing:
-            counts = values.filter(pc.is_in(values, value_set=missing)).value_counts().to_pylist()
-            cell_texts = ", ".join(
-                f"{part['values']!r} {count_of(part['counts'], 'time')}" for part in counts
-            )
-            notes += [f"Read as missing in '{name}': {cell_texts}."] if cell_texts else []
+    notes = [*_mark_notes(marks, texts), *(_missing_notes(fields, missing) if definition.missing else ())]
     notes += [f"Left out: '{name}', which numbers the rows." for name in indexes]
     return Inference(definition, time, guesses, notes, figures)
 
@@ -230,7 +210,19 @@ class _Others(Collection[str]):
         return 0
 
 
-def _sample(reader: Reader, rows: int) -> _Sample:
+def _sample(readers: Sequence[Reader]) -> _Sample:
+    """The first rows of files, one behind the other; a column that a file lacks has no values there."""
+    rows = min(SAMPLE_ROWS, max(FEWEST_ROWS, SAMPLE_ROWS // len(readers)))
+    first, *more = samples = [_first_rows(reader, rows) for reader in readers]
+    if not more:
+        return first
+    tables = [pa.table(sample.columns) for sample in samples]
+    names = dict.fromkeys(name for sample in samples for name in sample.columns)
+    lines = [line for sample in samples for line in sample.lines]
+    return _Sample({name: _column(name, tables) for name in names}, lines)
+
+
+def _first_rows(reader: Reader, rows: int) -> _Sample:
     tables: list[pa.Table] = []
     lines: list[int] = []
     for raw in reader.rows(None, lambda reject: None):
@@ -341,7 +333,17 @@ def _free_name(column: str, names: set[str]) -> str:
     return name
 
 
-def _notes(marks: FileMarks, texts: Mapping[str, Notation]) -> list[str]:
+def _missing_notes(columns: Mapping[str, pa.Array], missing: pa.Array) -> Iterator[str]:
+    """A sentence about each column of texts in which words stand for missing values."""
+    for name, values in columns.items():
+        if cells.is_text(values.type):
+            counts = values.filter(pc.is_in(values, value_set=missing)).value_counts().to_pylist()
+            words = [f"{part['values']!r} {count_of(part['counts'], 'time')}" for part in counts]
+            if words:
+                yield f"Read as missing in '{name}': {', '.join(words)}."
+
+
+def _mark_notes(marks: FileMarks, texts: Mapping[str, Notation]) -> list[str]:
     """A sentence about the marks of numbers."""
     if marks.decimal == "unknown":
         return ["No number has a decimal mark; one that comes later and can be read in two ways is refused."]

@@ -18,7 +18,6 @@ from lib.slicers.warehouse.writer import days_of
 from lib.wire.errors import RowsOverlap
 from lib.wire.text import count_of, write_day
 
-Flags = npt.NDArray[np.bool_]
 Hashes = npt.NDArray[np.uint64]
 _MOST_HASHES = 16 << 20
 _MOST_DAYS = 4
@@ -28,11 +27,14 @@ class KnownKeys:
     """The keys of a `slicer`'s rows, where it is added to, and of the files before the one that is read.
 
     `rows` counts those looked at, `overlapping` those that are there already, on these `days`; `is_repeated`
-    says that some are in an earlier file. Without `has_files` files are not compared with each other.
+    says that some are in an earlier file. Without `has_files` files are not compared with each other; `skips`
+    leaves rows out whose keys are there.
     """
 
-    def __init__(self, definition: Definition, slicer: StoredSlicer | None, has_files: bool) -> None:
-        self._definition, self._slicer = definition, slicer
+    def __init__(
+        self, definition: Definition, slicer: StoredSlicer | None, has_files: bool, skips: bool
+    ) -> None:
+        self._definition, self._slicer, self._skips = definition, slicer, skips
         self._names = [TIME, *(field.name for field in definition.key_fields)]
         self._hashes: dict[dt.date, Hashes] = {}
         self._has_files = has_files
@@ -44,18 +46,15 @@ class KnownKeys:
         self._connection = duckdb.connect(config={"threads": 1})
         self.rows, self.overlapping, self.days, self.is_repeated = 0, 0, set[dt.date](), False
 
-    def begin(self, file: DataFile) -> None:
-        """From here on rows are of this file or sheet; those of one are not compared with each other."""
-        if file == self._file:
-            return
-        for day, parts in self._own.items():
-            earlier = [self._earlier[day]] if day in self._earlier else []
-            self._earlier[day] = np.unique(np.concatenate([*earlier, *parts]))
-        self._own, self._file = {}, file
-
-    def flags(self, table: pa.Table) -> Flags:
-        """Which of these rows have keys that are there already, in the slicer or an earlier file."""
-        days = days_of(table, self._definition)
+    def take(self, file: DataFile, table: pa.Table) -> pa.Table:
+        """The rows of a file or sheet to store; those of one are not compared with each other."""
+        if file != self._file:
+            for day, parts in self._own.items():
+                earlier = [self._earlier[day]] if day in self._earlier else []
+                self._earlier[day] = np.unique(np.concatenate([*earlier, *parts]))
+            self._own, self._file = {}, file
+        plain = table.cast(self._definition.schema())
+        days = days_of(plain, self._definition)
         flags = np.zeros(table.num_rows, bool)
         for number in np.unique(days).tolist():
             day = dt.date(1970, 1, 1) + dt.timedelta(number)
@@ -67,7 +66,7 @@ class KnownKeys:
             if old is None and not self._has_files:
                 continue
             rows = np.flatnonzero(days == number)
-            hashes = self._hash(table.take(pa.array(rows)))
+            hashes = self._hash(plain.take(pa.array(rows)))
             if old is not None:
                 flags[rows] = np.isin(hashes, old)
             if day in self._earlier:
@@ -79,7 +78,7 @@ class KnownKeys:
             self.days |= {day} if flags[rows].any() else set()
         self.rows += table.num_rows
         self.overlapping += int(flags.sum())
-        return flags
+        return table.filter(pa.array(~flags)) if self._skips and flags.any() else table
 
     def refuse(self) -> None:
         """RowsOverlap, in words, where rows had keys that are there already."""

@@ -28,7 +28,7 @@ _CANDIDATES = [
     "cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "koi8_r",
     "shift_jis", "euc_jp", "gb18030", "big5", "euc_kr",
 ]  # fmt: skip
-_LATIN = {None, "cp1250", "cp1252"}
+_LATIN = {"cp1250", "cp1252"}
 _IN_CENTRAL_EUROPEAN_WORDS = re.compile(
     rb"[A-Za-z][\x8a-\x8f\x9a\x9c-\x9f\xb3\xb9\xbe\xbf]|[\xa3\xa5\xaf][a-z]"
 )

@@ -178,7 +178,8 @@ def instants(texts: pd.Series, format_: str | None, zone: dt.tzinfo) -> Instants
         is_day = numbers % 1 == 0
         return _in_range(Instants(np.where(np.isfinite(seconds), seconds, MISSING).astype(np.int64), is_day))
     if format_ is not None:
-        if len(texts) and needs_english(texts.iloc[0], format_):
+        # Whether texts may have names in other languages.
+        if len(texts) and ("%b" in format_ or "%B" in format_ or texts.iloc[0][:1].isalpha()):
             texts = texts.map(lambda text: english(text, format_))
         day, mark = range_start(format_) or (format_, "")
         if mark:
@@ -243,11 +244,6 @@ def english(text: str, format_: str) -> str:
         return name[0] if number is None else names[number]
 
     return _NAME.sub(month, _ORDINAL.sub("", text))
-
-
-def needs_english(text: str, format_: str) -> bool:
-    """Whether a text of this format may have names in other languages."""
-    return "%b" in format_ or "%B" in format_ or text[:1].isalpha()
 
 
 def range_start(format_: str) -> tuple[str, str] | None:

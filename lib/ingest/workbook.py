@@ -153,10 +153,9 @@ def workbooks(
     is_only = sheets is None or count == 1
     read = [sheet.name for sheet in tables]
     unread = [name for name in all_names if name not in read and not names_of_sheets]
+    has_dates_1904 = parts.has_dates_1904
     return [
-        Workbook(
-            file if is_only else replace(file, sheet=sheet.name), sheet, count, unread, parts.has_dates_1904
-        )
+        Workbook(file if is_only else replace(file, sheet=sheet.name), sheet, count, unread, has_dates_1904)
         for sheet in tables
     ]
 
