@@ -34,6 +34,11 @@ SEATS_HINT = (
 )
 
 
+FROM_STDIN = click.option(
+    "--password-stdin", is_flag=True, help="Read the password from standard input, not from the keyboard."
+)
+
+
 class GrantType(click.ParamType[Grant]):
     """A grant as it is typed."""
 
@@ -64,9 +69,7 @@ def user() -> None:
 @click.option("--grant", "grants", type=GrantType(), multiple=True, help=GRANT_HELP)
 @click.option("--deals", type=DealsGrantType(), default=NO_DEALS, help=f"{DEALS_HELP} Default: none.")
 @SHARES
-@click.option(
-    "--password-stdin", is_flag=True, help="Read the password from standard input, not from the keyboard."
-)
+@FROM_STDIN
 def add(
     name: str,
     role: Role,
@@ -189,9 +192,7 @@ def grant(
 
 @user.command()
 @click.argument("name")
-@click.option(
-    "--password-stdin", is_flag=True, help="Read the password from standard input, not from the keyboard."
-)
+@FROM_STDIN
 @click.option("--keep-tokens", is_flag=True, help="Keep their tokens. Default: they are revoked.")
 def password(name: str, password_stdin: bool, keep_tokens: bool) -> None:
     """Set a new password for the person NAME; signs them out and revokes their tokens."""

@@ -5,12 +5,12 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import yaml
 
 from lib.ingest.money import MAY_BE_MILLIONTHS
 from lib.ingest.numbers import STRANGE_SHARE
 from lib.ingest.quotients import rounding
 from lib.slicers.definition import DataFieldDefinition, Definition, KeyFieldDefinition
+from lib.slicers.definition.file import flow
 from lib.slicers.definition.reading import GUESS
 from lib.slicers.formulas import expand, parse
 
@@ -96,9 +96,8 @@ def _kind(field: AnyField) -> str:
 
 def _remedy(field: AnyField) -> str:
     content = field.model_dump(mode="json", exclude_defaults=True, exclude={"annotation"})
-    text = yaml.safe_dump(content, default_flow_style=True, sort_keys=False, allow_unicode=True, width=1000)
     part = "key_fields" if isinstance(field, KeyFieldDefinition) else "data_fields"
     return (
-        f"If that is right, write {text.strip()} under {part} in the definition, and import all files again "
+        f"If that is right, write {flow(content)} under {part} in the definition, and import all files again "
         "with --replace"
     )

@@ -18,7 +18,6 @@ import ibis.expr.datatypes as dt
 import ibis.expr.types as ir
 
 from lib.slicers.definition import DataFieldDefinition, Definition, KeyFieldDefinition, RowSource
-from lib.wire.errors import BadDefinition
 
 HOUR_SECONDS, DAY_HOURS = 3600, 24
 EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 (a clock without a zone)
@@ -57,13 +56,6 @@ class Columns:
             if field.source is not None
         }
         return {name: problem for name, problem in problems.items() if problem}
-
-    def check(self) -> None:
-        """BadDefinition with every problem."""
-        problems = self.problems()
-        if problems:
-            source = self.definition.source
-            raise BadDefinition([f"{source.table if source else ''}: {problem}" for problem in problems])
 
     def is_segmented(self, name: str) -> bool:
         """Whether the key field has several values in a record."""

@@ -32,7 +32,7 @@ from lib.slicers.warehouse import StoredSlicer
 from lib.slicers.warehouse.slicer import Mark
 from lib.wire import private
 from lib.wire.deadline import Deadline
-from lib.wire.errors import BadRequest, Misconfigured, SourceUnavailable
+from lib.wire.errors import BadDefinition, BadRequest, Misconfigured, SourceUnavailable
 
 log = logging.getLogger(__name__)
 FRESH_SECONDS = 60
@@ -217,7 +217,8 @@ class LiveSlicers:
         """The columns of a definition's table. BadDefinition where they don't fit, BadRequest without one."""
         source = source_of(definition)
         columns = Columns(self._connections.table(source.connection, source.table, deadline), definition)
-        columns.check()
+        if problems := columns.problems():
+            raise BadDefinition([f"{source.table}: {problem}" for problem in problems])
         return columns
 
     def check_again(self, slicer: StoredSlicer) -> Columns:

@@ -85,7 +85,13 @@ class Adding:
             return parts
 
         locations = [pair for part in _in_threads(locate_part, pieces, shares) for pair in part]
-        keys, places = _union([part_keys for _, part_keys in locations], self.split.groups)
+        # All keys of the parts, ascending, and per part where its keys are among them.
+        every = [part_keys for _, part_keys in locations]
+        if len(every) == 1:
+            keys, places = every[0], [np.arange(len(every[0]), dtype=np.int32)]
+        else:
+            keys, ranks = distinct(np.concatenate([np.zeros(0, np.int64), *every]), self.split.groups)
+            places = np.split(ranks, np.cumsum([len(part_keys) for part_keys in every])[:-1])[: len(every)]
         check_groups(len(keys), self.max_groups)
 
         def share(part: Sequence[tuple[Location, Places]]) -> tuple[GroupSums, GroupSums]:
@@ -126,14 +132,6 @@ class SplitSums:
         if self.total.blocks:
             return [block[0] for block in self.total.blocks]
         return [block.sum(axis=0) for block in self.blocks]
-
-
-def _union(parts: list[Ints], possible: int) -> tuple[Ints, list[Places]]:
-    """All keys of the parts, ascending, and per part where its keys are among them."""
-    if len(parts) == 1:
-        return parts[0], [np.arange(len(parts[0]), dtype=np.int32)]
-    keys, places = distinct(np.concatenate([np.zeros(0, np.int64), *parts]), possible)
-    return keys, np.split(places, np.cumsum([len(part) for part in parts])[:-1])[: len(parts)]
 
 
 def _merge(shares: list[tuple[GroupSums, GroupSums]]) -> tuple[GroupSums, GroupSums]:

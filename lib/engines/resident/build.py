@@ -294,10 +294,7 @@ class Builder:
         for name, number in self.values.items():
             self.lanes[f"value_{number}.lane"].add(rows.floats(name)[order])
         coding = self.threads.submit(self._add_codes, rows, order)
-        # the hours since 1970 that occur, ascending, and the place among them of each record's
-        utc = np.asarray(rows[TIME].cast(pa.timestamp("s", tz="UTC")).cast(pa.int64())) // 3600
-        first, last = int(utc.min(initial=2**62)), int(utc.max(initial=-(2**62)))
-        hours, codes = distinct(utc - first, max(1, last - first + 1))
+        hours, codes = _hours(rows[TIME])
         codes = codes[order]
         self.time.add(codes)
         self.days.append(
@@ -307,7 +304,7 @@ class Builder:
                 records=rows.records,
                 volume=volume,
                 smallest=float(size.min(initial=np.inf)),
-                hours=(hours + first).tolist(),
+                hours=hours.tolist(),
                 bounds=self.bounds.of(rows.lane),
                 **self._add_lanes(rows, order, codes, len(hours)),
             )
@@ -401,12 +398,13 @@ class Builder:
             self.lanes[f"block_{number}.lanes"].convert(days, form)
         return lanes
 
-    def _over_hours(self, name: str, index: int) -> list[float]:
-        """The rests or sizes of an atom in all hours."""
-        values = list[float]()
-        for day in self.days:
-            usual = [abs(row[index]) if name == "sizes" else 0.0 for row in day.hourly]
-            values += getattr(day, name).get(self.atoms[index], usual)
+    def _over_hours(self, name: str) -> dict[str, list[float]]:
+        """The rests or sizes in all hours, of each atom that has any on a day."""
+        present, values = {atom for day in self.days for atom in getattr(day, name)}, dict[str, list[float]]()
+        for index, atom in enumerate(self.atoms):
+            for day in self.days if atom in present else ():
+                usual = [abs(row[index]) if name == "sizes" else 0.0 for row in day.hourly]
+                values.setdefault(atom, []).extend(getattr(day, name).get(atom, usual))
         return values
 
     def _contents(self) -> Contents:
@@ -425,9 +423,9 @@ class Builder:
         signed = [
             atom for index, atom in enumerate(self.atoms) if any(day.negative[index] for day in self.days)
         ]
-        lanes = self._convert(starts, typical, signed)
-        with_rests = {atom for day in self.days for atom in day.rests}
-        with_sizes = {atom for day in self.days for atom in day.sizes}
+        lanes = dict(zip(self.atoms, self._convert(starts, typical, signed), strict=True))
+        sizes_over_hours = self._over_hours("sizes").items()
+        key_columns = self.threads.map(lambda writer: writer.finish(), self.keys.values())
         smallest = [np.float32(day.smallest * size) for day, size in zip(self.days, sizes, strict=True)]
         return Contents(
             records=records,
@@ -435,31 +433,17 @@ class Builder:
             starts=starts,
             hours=self._write_hours().tolist(),
             day_sizes=sizes,
-            lanes=dict(zip(self.atoms, lanes, strict=True)),
+            lanes=lanes,
             hour_sums=[row for day in self.days for row in day.hourly],
-            rests={
-                atom: self._over_hours("rests", index)
-                for index, atom in enumerate(self.atoms)
-                if atom in with_rests
-            },
-            sizes={
-                atom: self._over_hours("sizes", index)
-                for index, atom in enumerate(self.atoms)
-                if atom in with_sizes and lanes[index].is_sized
-            },
+            rests=self._over_hours("rests"),
+            sizes={atom: values for atom, values in sizes_over_hours if lanes[atom].is_sized},
             typical=typical,
             bounds=self.bounds.of_all([day.bounds for day in self.days]),
             signed=signed,
             smallest_size=float(min(smallest)) if records else 1.0,
             grid=grid.tolist(),
             drawn=counts.tolist(),
-            keys=dict(
-                zip(
-                    self.keys,
-                    self.threads.map(lambda writer: writer.finish(), self.keys.values()),
-                    strict=True,
-                )
-            ),
+            keys=dict(zip(self.keys, key_columns, strict=True)),
             values=self.values,
             distinct={name: writer.finish() for name, writer in self.identities.items()},
             sums={},
@@ -482,3 +466,11 @@ def _common_decimals(places: Sequence[Sequence[int] | None]) -> int | None:
     least = max((least for least, _ in ranges), default=0)
     is_possible = len(ranges) == len(places) and all(least <= most for _, most in ranges)
     return least if is_possible else None
+
+
+def _hours(times: pa.ChunkedArray) -> tuple[Ints, Local]:
+    """The hours since 1970 that occur, ascending, and the place among them of each record's."""
+    hours = np.asarray(times.cast(pa.timestamp("s", tz="UTC")).cast(pa.int64())) // 3600
+    first, last = int(hours.min(initial=2**62)), int(hours.max(initial=-(2**62)))
+    distinct_hours, places = distinct(hours - first, max(1, last - first + 1))
+    return distinct_hours + first, places

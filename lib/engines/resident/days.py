@@ -7,7 +7,7 @@ mediant inequality). A record with x = 0 and another y takes the limit on that s
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from hashlib import sha256
@@ -47,18 +47,10 @@ class Bounds:
 
         `lane` gives the values of an atom in each record.
         """
-        limits = {}
-        for name, ratio in self.ratios.items():
-            atoms = {atom: lane(atom) for atom in ratio.fields()}
-            above, below = ratio.left.evaluate(atoms), ratio.right.evaluate(atoms)
-            positive = below > 0
-            values, loose = above[positive] / below[positive], above[~positive]
-            is_unlimited = bool((below < 0).any())
-            limits[name] = (
-                -math.inf if is_unlimited or (loose < 0).any() else float(values.min(initial=math.inf)),
-                math.inf if is_unlimited or (loose > 0).any() else float(values.max(initial=-math.inf)),
-            )
-        return limits
+        return {
+            name: _limits(ratio, {atom: lane(atom) for atom in ratio.fields()})
+            for name, ratio in self.ratios.items()
+        }
 
     def of_all(self, days: Sequence[Limits]) -> dict[str, tuple[float | None, float | None]]:
         """The limits over all records, from those of each day; None on a side without one."""
@@ -68,6 +60,17 @@ class Bounds:
             high = max((day[name][1] for day in days), default=-math.inf)
             together[name] = (low if math.isfinite(low) else None, high if math.isfinite(high) else None)
         return together
+
+
+def _limits(ratio: BinaryOperation, atoms: Mapping[str, Floats]) -> tuple[float, float]:
+    above, below = ratio.left.evaluate(atoms), ratio.right.evaluate(atoms)
+    positive = below > 0
+    values, loose = above[positive] / below[positive], above[~positive]
+    is_unlimited = bool((below < 0).any())
+    return (
+        -math.inf if is_unlimited or (loose < 0).any() else float(values.min(initial=math.inf)),
+        math.inf if is_unlimited or (loose > 0).any() else float(values.max(initial=-math.inf)),
+    )
 
 
 def _is_linear(expression: Expression) -> bool:

@@ -236,13 +236,11 @@ class OpenLayouts:
             threading.Thread(target=self._verify, args=(slicer, layout), name=name, daemon=True).start()
         return layout
 
-    def forget(self, layout: Layout) -> bool:
-        """Don't answer from this layout any more; whether it was open until now."""
+    def forget(self, layout: Layout) -> None:
+        """Don't answer from this layout any more."""
         with self._lock:
-            is_open = self._open.get(layout.folder) is layout
-            if is_open:
+            if self._open.get(layout.folder) is layout:
                 del self._open[layout.folder]
-            return is_open
 
     def replace(self, slicer: StoredSlicer, layout: Layout, reason: str) -> None:
         """Put a damaged layout aside, so that the next question builds another.

@@ -160,9 +160,9 @@ def definition_yaml(definition: Definition) -> str:
     for name, value in sorted(content.items(), key=lambda item: _ORDER.index(item[0])):
         if isinstance(value, list) and isinstance(value[0] if value else None, dict):
             lines = ({"name": item["name"]} | item for item in value)
-            texts += [f"{name}:\n", *(f"  - {_flow(line)}\n" for line in lines)]
+            texts += [f"{name}:\n", *(f"  - {flow(line)}\n" for line in lines)]
         else:
-            texts.append(f"{name}: {_flow(value)}\n")
+            texts.append(f"{name}: {flow(value)}\n")
     return "".join(texts)
 
 
@@ -170,7 +170,8 @@ def definition_yaml(definition: Definition) -> str:
 _FAST_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
-def _flow(value: Any) -> str:
+def flow(value: Any) -> str:
+    """A value as YAML in one line, as in `{name: site_id}`."""
     options: dict[str, Any] = {"default_flow_style": True, "allow_unicode": True, "sort_keys": False}
     dumper = yaml.SafeDumper if max(str(value), default="") > "\uffff" else _FAST_DUMPER
     text = str(yaml.dump(value, Dumper=dumper, width=10**6, **options))
