@@ -117,7 +117,7 @@ def import_files(
     with warehouse.writer(job.project, job.slicer, job.definition, job.mappings, job.mode) as writer:
         overlap, known_keys, slicer = job.overlap or job.definition.overlap, None, None
         if job.mode == "append":
-            _refuse_imported(writer.imports, file_digests)
+            _refuse_duplicates(writer.imports, file_digests)
             slicer = warehouse.open(job.project, job.slicer)
         if overlap != "add" and (slicer or len(job.readers) > 1):
             known_keys = KnownKeys(job.definition, slicer, len(job.readers) > 1, overlap == "skip")
@@ -272,7 +272,7 @@ def _rows(
     return count
 
 
-def _refuse_imported(imports: Iterable[Import], digests: Collection[str]) -> None:
+def _refuse_duplicates(imports: Iterable[Import], digests: Collection[str]) -> None:
     for earlier in imports:
         for source in earlier.sources:
             if source.digest in digests:

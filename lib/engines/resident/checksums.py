@@ -130,18 +130,19 @@ class StoredFile:
         if len(unread):
             with self._open() as file:
                 for number in unread.tolist():
-                    start = number * BLOCK
-                    try:
-                        content = os.pread(file.fileno(), min(BLOCK, self._size - start), start)
-                    except OSError as error:
-                        raise DamagedLayout(f"{self.path.name}: {error.strerror}") from None
-                    if zlib.crc32(content) != self._crcs[number]:
-                        raise DamagedLayout(
-                            f"{self.path.name} is changed within {BLOCK:,} bytes of {start:,}"
-                        )
+                    self._verify(file.fileno(), number)
                     flags[number] = True
         with self._lock:
             self.is_verified = bool(self._verified_blocks.all())
+
+    def _verify(self, handle: int, number: int) -> None:
+        start = number * BLOCK
+        try:
+            content = os.pread(handle, min(BLOCK, self._size - start), start)
+        except OSError as error:
+            raise DamagedLayout(f"{self.path.name}: {error.strerror}") from None
+        if zlib.crc32(content) != self._crcs[number]:
+            raise DamagedLayout(f"{self.path.name} is changed within {BLOCK:,} bytes of {start:,}")
 
     def _open(self) -> Any:
         try:
