@@ -227,13 +227,7 @@ class OpenLayouts:
                 layout = None
         layout = layout or self._open_layout(slicer, deadline)
         self._keep(folder, layout)
-        with self._lock:
-            is_due = time.monotonic() >= layout.verify_after
-            if is_due:
-                layout.verify_after = time.monotonic() + SECONDS_UNTIL_VERIFIED_AGAIN
-        if is_due:
-            name = f"checksums of {slicer.name}"
-            threading.Thread(target=self._verify, args=(slicer, layout), name=name, daemon=True).start()
+        self._verify_when_due(slicer, layout)
         return layout
 
     def forget(self, layout: Layout) -> None:
@@ -252,6 +246,14 @@ class OpenLayouts:
                 log_damage(slicer, reason)
                 put_aside(layout.folder)
         self.forget(layout)
+
+    def _verify_when_due(self, slicer: StoredSlicer, layout: Layout) -> None:
+        with self._lock:
+            if time.monotonic() < layout.verify_after:
+                return
+            layout.verify_after = time.monotonic() + SECONDS_UNTIL_VERIFIED_AGAIN
+        name = f"checksums of {slicer.name}"
+        threading.Thread(target=self._verify, args=(slicer, layout), name=name, daemon=True).start()
 
     def _verify(self, slicer: StoredSlicer, layout: Layout) -> None:
         """Verify a layout, one after the other: a start doesn't read all of them at once."""
