@@ -81,6 +81,7 @@ async def preload(_: st.App) -> AsyncIterator[None]:
     sessions = ClosedSessions(st.get_option("server.disconnectedSessionTTL"), sign_in.is_signed_in)
     streamlit_compat.store_closed_sessions(sessions)
     streamlit_compat.finish_callbacks()
+    streamlit_compat.look_up_single_values()
     streamlit_compat.replace_media(lambda files: OwnedMedia(files, script_owner))
     ending = create_task(sessions.end_in_time())
     yield

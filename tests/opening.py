@@ -11,10 +11,12 @@ from streamlit.testing.v1 import AppTest
 
 from lib.serving import connect
 from lib.settings import Settings
+from lib.ui import streamlit_compat
 from lib.ui.kit.sign_in import ENDS
 from lib.ui.query import bar
 
 SESSION_SECONDS = 3600
+streamlit_compat.look_up_single_values()  # as app.py does
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
 
 

@@ -240,7 +240,7 @@ LEFT_BEHIND = {"token_made": {"text": "trn_dea_secret"}, "np_name": "A draft", "
 
 def state_of(visit: AppTest) -> dict[str, Any]:
     """Everything in the session's state, what widgets hold as well."""
-    return visit.session_state.to_dict()
+    return dict(visit.session_state.to_dict())
 
 
 @pytest.mark.parametrize("how", ["signed out", "another password", "removed", "time"])

@@ -7,7 +7,7 @@ it. What the server's side relies on is in lib/serving/front/streamlit_parts.py.
 
 import importlib
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ CALLBACK_PARTS = (
     ("scriptrunner.script_runner", "ScriptRunner"),
     ("state.safe_session_state", "SafeSessionState"),
 )
+VALUES = ("streamlit.runtime.state.safe_session_state", "SafeSessionState")
 CALLBACK_CALLS = ("_maybe_handle_execution_control_request", "on_script_will_rerun")
 RERUN_FIELDS = (
     "query_string",
@@ -184,6 +185,18 @@ def finish_callbacks() -> None:
     setattr(state, CALLBACK_CALLS[1], take_whole)
 
 
+def look_up_single_values() -> None:
+    """Let an input look up its own value alone.
+
+    Without it, each text field, picker and date of a screen copies all that the session holds, to see whether
+    its own value is None: 400 fields take 2.8 ms each, where 25 take 0.3 (Streamlit 1.67, `filtered_state`).
+    """
+    state = _part(*VALUES)
+    if hasattr(state, "filtered_state"):
+        whole = state.filtered_state.fget
+        state.filtered_state = property(lambda self: _Values(self._state, self._lock, partial(whole, self)))
+
+
 def protocol() -> Protocol:
     """How the messages of the WebSocket are parsed, to refuse what no screen sends.
 
@@ -232,6 +245,7 @@ def _reaches() -> Iterator[Reach]:
     look = partial(_has, f"streamlit.{manager[0]}", manager[1], "get_session_info")
     media_files = partial(_names, "runtime.runtime", "Runtime", "_media_file_mgr")
     media_lists = partial(_names, "runtime.media_file_manager", "MediaFileManager", *MEDIA_LISTS)
+    values = partial(_has, *VALUES, "filtered_state")
     state = partial(_has, "streamlit.runtime.app_session", "AppSession", "session_state")
     yield Reach("context of a script's run", "queries of closed tabs run on, and links lose a step", _has_run)
     yield Reach("StopException", "the log has errors that are none", stop)
@@ -256,6 +270,7 @@ def _reaches() -> Iterator[Reach]:
             for (module, name), call in zip(CALLBACK_PARTS, CALLBACK_CALLS, strict=True)
         ),
     )
+    yield Reach("values of a session", "screens with many fields are slow", values)
     yield Reach("state of a session", "a tab whose connection breaks starts again from its address", state)
     yield Reach("messages as Tranche knows them", "the desk does not start", _has_messages)
     yield Reach(
@@ -270,6 +285,23 @@ def _reaches() -> Iterator[Reach]:
 def has_company_client() -> bool:
     """Whether `replace_company_client` can do its work."""
     return _has("streamlit.web.server.starlette.starlette_auth_routes", "_create_streamlit_oauth_class")
+
+
+class _Values(Mapping[str, Any]):
+    """What a session holds by key, each looked up when it is asked for."""
+
+    def __init__(self, state: Any, lock: Any, whole: Callable[[], dict[str, Any]]) -> None:
+        self._state, self._lock, self._whole = state, lock, whole
+
+    def __getitem__(self, key: str) -> Any:
+        with self._lock:
+            return self._state[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._whole())
+
+    def __len__(self) -> int:
+        return len(self._whole())
 
 
 def _part(module: str, name: str) -> Any:

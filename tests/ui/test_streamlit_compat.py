@@ -3,10 +3,12 @@
 import ast
 import importlib
 import re
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.testing.v1 import AppTest
 
 from lib.serving.front import streamlit_parts
@@ -74,6 +76,38 @@ def test_a_click_is_done_whole_where_another_follows(monkeypatch: pytest.MonkeyP
     desk = AppTest.from_function(overtaken).run()
     assert not desk.button[0].click().run().exception
     assert desk.session_state["saved"] == 1
+
+
+def fields() -> None:
+    """Inputs with keys, and what the session then holds."""
+    import streamlit as st
+
+    for number in range(st.session_state["number"]):
+        st.text_input("Name", "default", key=f"name_{number}")
+    st.selectbox("Kind", ["a"], key="kind")
+    st.session_state["held"] = {*st.session_state}
+
+
+def test_an_input_looks_up_its_own_value_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twice as many inputs look at most 2.5 times as often into the session; one that the session empties is
+    empty, and what it holds can be listed."""
+    monkeypatch.setattr(SafeSessionState, "filtered_state", SafeSessionState.filtered_state)
+    streamlit_compat.look_up_single_values()
+    looks = Counter[int]()
+    look = SessionState.__getitem__
+
+    def counted(self: SessionState, key: str) -> object:
+        looks[number] += 1
+        return look(self, key)
+
+    monkeypatch.setattr(SessionState, "__getitem__", counted)
+    for number in (40, 80):
+        desk = AppTest.from_function(fields)
+        desk.session_state["number"], desk.session_state["kind"] = number, None
+        assert not desk.run().run().exception
+    assert looks[80] < 2.5 * looks[40]
+    assert (desk.text_input[-1].value, desk.selectbox[0].value) == ("default", None)
+    assert {"number", "name_79", "kind"} <= desk.session_state["held"]
 
 
 def test_other_files_import_what_is_public() -> None:
