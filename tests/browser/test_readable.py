@@ -118,6 +118,22 @@ def test_nothing_is_cut(desk: str, window: Page, screen: str) -> None:
     assert sideways(window) == 0
 
 
+def test_a_table_shows_that_it_goes_on(desk: str, window: Page) -> None:
+    """On a phone the right edge of a table has a shadow until its last columns are in sight."""
+    window.goto(f"{desk}/access")
+    window.get_by_role("radio", name="People").click()
+    table = window.get_by_test_id("stDataFrameResizable")
+    expect(table).to_be_visible()
+    settled(window)
+    shadow = "node => getComputedStyle(node, '::after').opacity"
+    is_cut = window.viewport_size == PHONE
+    assert table.evaluate(shadow) == str(int(is_cut))
+    table.locator(".dvn-scroller").evaluate("node => node.scrollTo(node.scrollWidth, 0)")
+    window.wait_for_function(
+        f"({shadow})(document.querySelector('[data-testid=stDataFrameResizable]')) === '0'"
+    )
+
+
 ABOVE = """() => {
     const {top} = trancheOverview.root.querySelector(".chart").getBoundingClientRect()
     const outside = document.querySelectorAll("[data-testid=stMain] :is(button, input)")

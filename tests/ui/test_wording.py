@@ -319,14 +319,16 @@ def test_a_reading_is_asked(home: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("TRANCHE_HOME", str(home))
     desk = of_delivery(**{"is.campaign_id": "1"}).run()
     desk.text_input(key=wording_field.TEXT).set_value(
-        "clicks by country yesterday vs prior, only germany"
+        "clicks by country yesterday EST vs prior, only germany"
     ).run()
+    assert desk.caption[0].value.replace("\\", "") == "Not understood: EST"
     assert "is.geo.country" not in desk.query_params
     desk.button(key=f"{wording_field.READING}_0").click().run()
     params = {name: "".join(desk.query_params[name]) for name in desk.query_params}
     named = {"field": "clicks", "split": "geo.country", "start": "yesterday", "is.geo.country": "DE"}
     assert named.items() <= params.items()
     assert params["is.campaign_id"] == "1"
+    assert desk.text_input(key=wording_field.TEXT).placeholder.endswith(" · by Country · not understood: EST")
     desk.button(key="question_undo").click().run()
     assert "is.geo.country" not in desk.query_params
     assert not desk.exception

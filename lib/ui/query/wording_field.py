@@ -106,7 +106,9 @@ def _ask(context: PageContext, number: int) -> None:
     # Whoever types on and presses Enter at once presses a button of the text before: only its number counts.
     best = _read(context, st.session_state[TEXT]).best
     if number < len(best):
-        page_state = under(history.current(context), best[number])
+        reading = best[number]
+        page_state, ignored = under(history.current(context), reading), ", ".join(reading.ignored)
+        parts = [*reading.pills, *([f"not understood: {ignored}"] if ignored else [])]
         st.session_state[TEXT] = ""
-        st.session_state[ANSWERED] = straight(" · ".join(best[number].pills)), page_state.params
+        st.session_state[ANSWERED] = straight(" · ".join(parts)), page_state.params
         history.change(page_state)
