@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 
-from lib.deals.buyer_counts import BuyerCounts, EnteredCounts
+from lib.deals.buyer_counts import BuyerCounts
 from lib.deals.deal_health import DealContext, DealHealth
 from lib.deals.delivery import BEHIND, PERIODS, pacing
 from lib.deals.models import DemandDeal
@@ -17,7 +17,7 @@ from lib.insight.dossier import dossier
 from lib.insight.funnel_days import FunnelDays
 from lib.insight.goal import goal_deliveries
 from lib.insight.health import Funnels
-from lib.insight.investigation import Investigation
+from lib.insight.investigation import investigate
 from lib.insight.supply_path import unauthorized_shares
 from lib.slicers.roles import DEAL, PACKAGE, step_fields
 
@@ -54,21 +54,35 @@ class Assessor:
         (funnels, deliveries), days = self._totals, self._days
         healths = {deal.id or 0: health.health(deal, context, funnels) for deal in deals}
         if days is not None and funnels is not None and funnels.has_data and funnels.is_exact:
-            healths |= dict(Investigation(days, deals, context, healths).healths())
+            healths |= investigate(days, deals, context, healths)
         report, packages_of = self.report, context.packages_of
         counts = {} if days is None or self.buyer_counts is None else self.buyer_counts.of_deals(deals)
         goals = {} if report is None or deliveries is None else goal_deliveries(report, deals, packages_of)
         for deal in deals:
             number = deal.id or 0
             deal_health = self._with_supply(deal, healths[number])
-            if number in counts:
-                deal_health = self._with_counts(deal, deal_health, counts[number])
+            if report is not None and number in counts and deal_health.state != "idle":
+                both = dossier(report, deal, counts[number], self.tolerance)
+                gap = None if both.comparison is None else both.comparison.main
+                # Where the buyer's counts differ until now, and not because they are still arriving.
+                if both.comparison and gap and gap.last is None and not both.comparison.may_arrive(gap):
+                    finding, *_, advice = both.sentences(is_buyer=False)
+                    deal_health = deal_health.with_fault(discrepancy_sentences.title(gap), finding, advice)
             if deliveries is not None:
                 figures, is_estimate = deliveries.figures(deal, packages_of(deal)), deliveries.is_estimate
                 if (goal := goals.get(number)) is not None:
                     figures, is_estimate = figures | goal.figures, is_estimate or not goal.is_exact
                 deal_health = replace(deal_health, delivery=figures, is_estimate=is_estimate)
-            healths[number] = _with_pace(deal_health)
+            paces = {days: deal_health.delivery.get(f"pacing_{days}_days") for days in PERIODS}
+            paces_by_days = {days: pace for days, pace in paces.items() if pace is not None}
+            is_known = PERIODS[0] in paces_by_days and not deal_health.is_estimate
+            is_behind = is_known and max(paces_by_days.values()) < BEHIND
+            # A deal that is ahead to date may be slow in the last days.
+            if is_behind and pacing(deal_health.delivery) != "ahead":
+                texts = [f"{pace:.0f} % in the last {days} days" for days, pace in paces_by_days.items()]
+                finding = f"Of what its goal needs, it delivered {' and '.join(texts)}."
+                deal_health = deal_health.with_fault("Behind its goal", finding)
+            healths[number] = deal_health
         return healths
 
     def _with_supply(self, deal: DemandDeal, deal_health: DealHealth) -> DealHealth:
@@ -91,19 +105,6 @@ class Assessor:
         )
         finding = f"{bids} are for sites or apps that don't authorize us."
         return deal_health.with_fault("Unauthorized", finding, ADVICE)
-
-    def _with_counts(self, deal: DemandDeal, deal_health: DealHealth, counts: EnteredCounts) -> DealHealth:
-        """The health with what the buyer counts, where that differs until now."""
-        if self.report is None or deal_health.state == "idle":
-            return deal_health
-        both = dossier(self.report, deal, counts, self.tolerance)
-        comparison = both.comparison
-        if comparison is None or (gap := comparison.main) is None or gap.last is not None:
-            return deal_health
-        if comparison.may_arrive(gap):
-            return deal_health
-        finding, *_, advice = both.sentences(is_buyer=False)
-        return deal_health.with_fault(discrepancy_sentences.title(gap), finding, advice)
 
     @cached_property
     def _unauthorized_shares(self) -> dict[str, dict[str, float]]:
@@ -132,15 +133,3 @@ class Assessor:
         answers = {period: days.ask(period, tuple(fields), (DEAL,), ()) for period in PERIODS}
         funnels = health.funnels(answers[DAYS], days.fields, days.report.period(DAYS)[1])
         return funnels, Deliveries(days.report, answers)
-
-
-def _with_pace(deal_health: DealHealth) -> DealHealth:
-    """The health with a goal that is not met at the pace of the last days, by all periods that say so; not of
-    a deal that is ahead to date."""
-    paces = {days: deal_health.delivery.get(f"pacing_{days}_days") for days in PERIODS}
-    paces_by_days = {days: pace for days, pace in paces.items() if pace is not None}
-    is_known = PERIODS[0] in paces_by_days and not deal_health.is_estimate
-    if not is_known or max(paces_by_days.values()) >= BEHIND or pacing(deal_health.delivery) == "ahead":
-        return deal_health
-    parts = " and ".join(f"{pace:.0f} % in the last {days} days" for days, pace in paces_by_days.items())
-    return deal_health.with_fault("Behind its goal", f"Of what its goal needs, it delivered {parts}.")

@@ -25,6 +25,7 @@ WEEK = 7  # days
 LARGEST_REST, FALSE_CLAIMS = 0.7, 0.01
 """The part of a rate that may be left of it in a fall; the probability of a false claim per deal."""
 FEWEST_COUNTS = 30.0  # in the four weeks before a fall, for it to be judged
+FEWEST_EXPECTED = 10.0  # counts since the fall, by the rate before it
 SIMULATIONS, PERSISTENCE, NEAREST = 1_500, (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 1.0), 1_500
 """Series that are simulated for each persistence (1 is a random walk), and how many of them a series is held
 against."""
@@ -67,9 +68,18 @@ def falls(counts: Numbers, bases: Numbers, tests: int = 1) -> list[Fall | None]:
     best = _search(series)
     claims: list[Fall | None] = []
     for row in range(len(series)):
-        start = int(best.start[row])
-        rates = _rates(counts[row], bases[row], start) if np.isfinite(best.statistic[row]) else None
-        if rates is None or _is_drift(series[row], start):
+        start, own, base = int(best.start[row]), counts[row], bases[row]
+        before, after = around(own, base, start)
+        last_rate = around(own, base, max(start, len(own) - WEEK))[1]
+        expected = before * float(np.nansum(base[start:]))
+        is_enough = (
+            float(np.nansum(own[weeks_before(start)])) >= FEWEST_COUNTS and expected >= FEWEST_EXPECTED
+        )
+        # None of a handful, none that is small, and none that is over by now.
+        is_fall = (
+            np.isfinite(best.statistic[row]) and is_enough and max(after, last_rate) <= LARGEST_REST * before
+        )
+        if not is_fall or _is_drift(series[row], start):
             claims.append(None)
             continue
         # How often a series without a change that looks as persistent reaches the statistic.
@@ -78,7 +88,7 @@ def falls(counts: Numbers, bases: Numbers, tests: int = 1) -> list[Fall | None]:
         first = int(np.clip(nearest, 0, len(persistences) - NEAREST))
         beyond = int((statistics[first : first + NEAREST] >= best.statistic[row]).sum())
         chance = tests * ((1 + beyond) / (1 + NEAREST))
-        claims.append(Fall(start, *rates, chance) if chance <= FALSE_CLAIMS else None)
+        claims.append(Fall(start, before, after, chance) if chance <= FALSE_CLAIMS else None)
     return claims
 
 
@@ -138,19 +148,6 @@ def around(counts: Numbers, bases: Numbers, start: int) -> tuple[float, float]:
 def weeks_before(start: int) -> slice:
     """The four weeks before a day, as indices."""
     return slice(max(0, start - BASELINE), start)
-
-
-FEWEST_EXPECTED = 10.0  # counts since the fall, by the rate before it
-
-
-def _rates(counts: Numbers, bases: Numbers, start: int) -> tuple[float, float] | None:
-    """The rates before and after; None where the fall is small, over by now, or of a handful."""
-    before, after = around(counts, bases, start)
-    last_rate = around(counts, bases, max(start, len(counts) - WEEK))[1]
-    total = float(np.nansum(counts[weeks_before(start)]))
-    expected = before * float(np.nansum(bases[start:]))
-    is_enough = total >= FEWEST_COUNTS and expected >= FEWEST_EXPECTED
-    return (before, after) if is_enough and max(after, last_rate) <= LARGEST_REST * before else None
 
 
 def _weekday_means(series: Numbers, first: int, start: int) -> Numbers:

@@ -81,11 +81,21 @@ def trials(targeting: Targeting, slicer: Slicer, lists: Lists, media_type: str |
         name = element.kind.field
         targets = tuple(target for target in getattr(own, name) if target not in element.targets)
         rest = report_filters(own.model_copy(update={name: targets}), slicer, lists, media_type)
-        trial = _trial(element, whole, rest, slicer)
-        if trial is None:
+        field, match = key_field(element.kind, slicer), NOT_EQUALS if element.is_excluded else EQUALS
+        side, rest_side = (
+            next(
+                (only for only in query.filters if field and (only.name, only.match) == (field.name, match)),
+                None,
+            )
+            for query in (whole, rest)
+        )
+        # The filters don't have it, or change otherwise without it.
+        if side is None or rest.left_out != whole.left_out:
             omissions.append(element)
+        elif rest_side is None or element.is_excluded:
+            each.append(Trial(element, (*rest.filters, _negate(side)), True))
         else:
-            each.append(trial)
+            each.append(Trial(element, (*whole.filters, _negate(rest_side)), False))
     rest_of_trials = tuple(trial.element for trial in each[MOST:])
     return Trials(whole, tuple(each[:MOST]), tuple(omissions), rest_of_trials)
 
@@ -112,23 +122,6 @@ def costs(all_trials: Trials, answers: Sequence[Audience], field: str) -> list[T
         change, compare = answer.total_of(field), estimate.share if trial.restricts else estimate.part
         target_costs.append(TargetCost(trial.element, trial.restricts, change, compare(change, volume)))
     return sorted(target_costs, key=lambda cost: (not cost.restricts, -(cost.change.value or 0.0)))
-
-
-def _trial(element: Element, whole: Translation, rest: Translation, slicer: Slicer) -> Trial | None:
-    """The question about an element; None where the filters don't have it, or change otherwise without it."""
-    field = key_field(element.kind, slicer)
-    if field is None or rest.left_out != whole.left_out:
-        return None
-    match = NOT_EQUALS if element.is_excluded else EQUALS
-    side, rest_side = (
-        next((each for each in query.filters if each.name == field.name and each.match == match), None)
-        for query in (whole, rest)
-    )
-    if side is None:
-        return None
-    if rest_side is None or element.is_excluded:
-        return Trial(element, (*rest.filters, _negate(side)), True)
-    return Trial(element, (*whole.filters, _negate(rest_side)), False)
 
 
 def _negate(filter_: Filter) -> Filter:

@@ -1,7 +1,7 @@
 """The search for dead targets in the background: packages, then their targets' bids, then their last days."""
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -105,9 +105,15 @@ class DeadSearch:
             self._result.set_exception(error)
 
     def _search(self) -> DeadResult:
-        scope, packages = self._scope, dict(self._packages())
-        is_whole = len(packages) <= MOST
-        packages = dict([*packages.items()][:MOST])
+        scope, packages, is_whole = self._scope, dict[int, SupplyPackage](), True
+        for package in self._client.everything(SupplyPackage, ordering="id"):
+            self._check()
+            self._read += 1
+            if package.id is not None and (package.end_date is None or package.end_date > scope.now):
+                if len(packages) == MOST:
+                    is_whole = False
+                    break
+                packages[package.id] = package
         targets, gaps = dead_targets.checks(packages.values(), scope.slicer, scope.lists)
         queries = dead_targets.questions(scope.period, targets)
         bids = dead_targets.read_bids(queries, self._answers(queries), scope.field)
@@ -126,18 +132,6 @@ class DeadSearch:
             (*gaps, *(empty if bids.has_data else ())),
             None if scope.before is None else date.fromisoformat(scope.before.start_date),
         )
-
-    def _packages(self) -> Iterator[tuple[int, SupplyPackage]]:
-        """The packages that have not ended, one more than MOST if there are."""
-        count = 0
-        for package in self._client.everything(SupplyPackage, ordering="id"):
-            self._check()
-            self._read += 1
-            if package.id is not None and (package.end_date is None or package.end_date > self._scope.now):
-                yield package.id, package
-                count += 1
-                if count > MOST:
-                    return
 
     def _answers(self, queries: list[AudienceQuery]) -> list[Audience]:
         if not queries:

@@ -82,7 +82,16 @@ def dossier(report: DealReport, deal: DemandDeal, buyer_counts: EnteredCounts, t
     fields = step_fields(report.slicer)
     first = report.period(DAYS)[0]
     days = tuple(first + timedelta(days=offset) for offset in range(DAYS))
-    ours = _ours(report, deal, fields)
+    funnel = FunnelDays(report, {step: field.name for step, field in fields.items()}, "")
+    ours: Counts = {}
+    if fields:
+        # The rows of the deal at the seat that it has, where the report tells seats apart.
+        filters = report.only([deal])
+        if report.slicer.seat_field is not None and (seat := seat_number(deal)):
+            filters += (Filter(name=report.slicer.seat_field, value=(str(seat),), match="equals"),)
+        own = funnel.series(None, filters).get("")
+        # Zero on days with data in which it has none.
+        ours = own if own is not None else {step: 0 * counts for step, counts in funnel.whole.items()}
     counts_by_step = {
         # As a float64, None is NaN.
         step: np.array([getattr(buyer_counts.days.get(day), step, None) for day in days], np.float64)
@@ -110,16 +119,3 @@ def step_fields(slicer: Slicer) -> dict[str, DataField]:
         "spend": field_of(slicer, SPEND),
     }
     return {step: field for step, field in fields.items() if field is not None}
-
-
-def _ours(report: DealReport, deal: DemandDeal, fields: Mapping[str, DataField]) -> Counts:
-    """The report's figures of this deal alone; zero on days with data in which it has none."""
-    funnel = FunnelDays(report, {step: field.name for step, field in fields.items()}, "")
-    if not fields:
-        return {}
-    # The rows of the deal at the seat that it has, where the report tells seats apart.
-    filters = report.only([deal])
-    if report.slicer.seat_field is not None and (seat := seat_number(deal)):
-        filters += (Filter(name=report.slicer.seat_field, value=(str(seat),), match="equals"),)
-    own = funnel.series(None, filters).get("")
-    return own if own is not None else {step: 0 * counts for step, counts in funnel.whole.items()}

@@ -11,7 +11,7 @@ from lib.deals.targeting.kinds import KINDS, key_field
 from lib.insight import change_point, changes, diagnosis, seat_prices, supply_path, win_prices
 from lib.insight.change_point import DAYS as HISTORY
 from lib.insight.change_point import LARGEST_REST, Numbers
-from lib.insight.changes import FieldChange, Removal
+from lib.insight.changes import FieldChange
 from lib.insight.deal_report import DealReport, Entity
 from lib.insight.diagnosis import Break, CauseCandidate, OtherDeals
 from lib.insight.funnel_days import FunnelDays, Steps
@@ -58,30 +58,24 @@ class FallWitnesses:
         if change.field == "price":
             is_comparable = self._report.has_currency_of(self.deal)
             return self._share_by_price(change) if is_comparable else None
-        before = change_point.weeks_before(self.its_break.fall.start)
+        before, slicer = change_point.weeks_before(self.its_break.fall.start), self._report.slicer
         taken_rows = np.zeros(HISTORY)
         for removal in change.removals():
             if removal.is_everything:
                 return 1.0
-            name = self._key_field(removal)
-            if name is None:
+            name = removal.kind
+            if (kind := next((kind for kind in KINDS if kind.name == name), None)) is not None:
+                field = key_field(kind, slicer) if removal.is_known else None
+                name = "" if field is None else field.name
+            if name not in slicer.key_names:
                 return None
             match = "not equals" if removal.is_rest else "equals"
             only = Filter(name=name, value=removal.values, match=match)
-            field = {self._step: self.days.fields[self._step]}
-            rows = self.days.series(None, (*self._report.only([self.deal]), only), field).get("")
+            step_field = {self._step: self.days.fields[self._step]}
+            rows = self.days.series(None, (*self._report.only([self.deal]), only), step_field).get("")
             taken_rows += np.zeros(HISTORY) if rows is None else np.nan_to_num(rows[self._step])
         had = np.nansum(self.own[self._step][before])
         return min(1.0, float(taken_rows[before].sum() / had)) if had else None
-
-    def _key_field(self, removal: Removal) -> str | None:
-        """The report's key field for removed values; None where it can't tell them."""
-        names = {*self._report.slicer.key_names}
-        kind = next((kind for kind in KINDS if kind.name == removal.kind), None)
-        if kind is None:
-            return removal.kind if removal.kind in names else None
-        field = key_field(kind, self._report.slicer)
-        return field.name if field is not None and removal.is_known else None
 
     def _share_by_price(self, change: FieldChange) -> float | None:
         """The part of the deal's bids (of a fixed price: of others' wins) between both prices, of those that
@@ -166,8 +160,8 @@ class FallWitnesses:
             if others and np.delete(counts, worst).sum() <= LARGEST_REST * others:
                 continue
             name = [*sites][worst]
-            here = (Filter(name=field, value=(name,), match="equals"), self._report.without(self.deal))
-            filters = (*here, self._report.without(*self.packages)) if self.packages else here
+            on_site = (Filter(name=field, value=(name,), match="equals"), self._report.without(self.deal))
+            filters = (*on_site, self._report.without(*self.packages)) if self.packages else on_site
             group = self.days.series(None, filters).get("")
             return None if group is None else self._other_deals(group, name=name)
         return None

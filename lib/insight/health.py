@@ -56,7 +56,26 @@ def health(deal: DemandDeal, context: DealContext, funnels: Funnels | None) -> D
         return DealHealth("attention", fault, () if funnels is None else funnels.steps.get(str(deal.id), ()))
     if funnels is None or not funnels.names:
         return DealHealth("unknown", "No report of deals")
-    return _judge_delivery(deal, context, funnels)
+    steps = funnels.steps.get(str(deal.id), ())
+    if not funnels.has_data:
+        return DealHealth("unknown", "No data")
+    packages = context.packages_of(deal)
+    if packages and all(
+        package.start_date is not None and package.start_date.date() > funnels.last for package in packages
+    ):
+        return DealHealth("unknown", NEWER)
+    if (not steps or steps[0].value == 0) and _is_new(deal, context, funnels.last):
+        return DealHealth("unknown", NEWER, steps)
+    if not steps:
+        steps = tuple(FunnelStep(name, 0.0) for name in funnels.names)
+    broken = next((index for index, step in enumerate(steps) if step.value == 0), None)
+    if broken is None:
+        return DealHealth("healthy", "Delivers", steps)
+    if not funnels.is_exact:
+        return DealHealth("unknown", f"No {steps[broken].name} in the sample", steps)
+    if broken == 0:
+        return DealHealth("attention", f"No {steps[0].name}", steps)
+    return DealHealth("attention", f"{steps[broken - 1].name.capitalize()}, no {steps[broken].name}", steps)
 
 
 def may_deliver(deal: DemandDeal, context: DealContext) -> bool:
@@ -126,26 +145,3 @@ def _is_new(deal: DemandDeal, context: DealContext, last: date) -> bool:
         is_later(package.created_at) or (is_later(package.updated_at) and begins(package))
         for package in packages
     )
-
-
-def _judge_delivery(deal: DemandDeal, context: DealContext, funnels: Funnels) -> DealHealth:
-    steps = funnels.steps.get(str(deal.id), ())
-    if not funnels.has_data:
-        return DealHealth("unknown", "No data")
-    packages = context.packages_of(deal)
-    if packages and all(
-        package.start_date is not None and package.start_date.date() > funnels.last for package in packages
-    ):
-        return DealHealth("unknown", NEWER)
-    if (not steps or steps[0].value == 0) and _is_new(deal, context, funnels.last):
-        return DealHealth("unknown", NEWER, steps)
-    if not steps:
-        steps = tuple(FunnelStep(name, 0.0) for name in funnels.names)
-    broken = next((index for index, step in enumerate(steps) if step.value == 0), None)
-    if broken is None:
-        return DealHealth("healthy", "Delivers", steps)
-    if not funnels.is_exact:
-        return DealHealth("unknown", f"No {steps[broken].name} in the sample", steps)
-    if broken == 0:
-        return DealHealth("attention", f"No {steps[0].name}", steps)
-    return DealHealth("attention", f"{steps[broken - 1].name.capitalize()}, no {steps[broken].name}", steps)

@@ -131,11 +131,11 @@ def unauthorized_shares(
 
     wrong_bids: dict[str, float] = {}
     for is_app, name in fields.items():
-        names = [one for one, _ in ask(name) if one]
-        wrong = [one for one in names if index.state(one, is_app).state == "unauthorized"]
+        names = [value for value, _ in ask(name) if value]
+        wrong = [value for value in names if index.state(value, is_app).state == "unauthorized"]
         for first in range(0, len(wrong), VALUES):
-            some = Filter(name=name, value=tuple(wrong[first : first + VALUES]), match="equals")
-            for value, count in ask(by, some, *(() if is_app else no_app)):
+            batch = Filter(name=name, value=tuple(wrong[first : first + VALUES]), match="equals")
+            for value, count in ask(by, batch, *(() if is_app else no_app)):
                 wrong_bids[value] = wrong_bids.get(value, 0.0) + (count if count > 0 else 0.0)
     whole = dict(ask(by)) if wrong_bids else {}
     if any(answer.is_sampled for answer in answers):
