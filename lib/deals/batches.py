@@ -8,6 +8,7 @@ from sqlalchemy import insert
 from sqlalchemy.exc import IntegrityError
 
 from lib.deals import queries
+from lib.deals.comparisons import Case
 from lib.deals.queries import Parameters
 from lib.deals.requests import DemandDealRequest
 from lib.deals.store import history
@@ -18,7 +19,6 @@ from lib.deals.store.history import conflict
 from lib.deals.store.work import Fields, Work
 from lib.deals.validation import Problems, read
 from lib.deals.values import LARGEST_ID
-from lib.deals.warnings import Case
 from lib.wire.errors import DealsError
 
 MOST = 500

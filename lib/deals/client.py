@@ -12,6 +12,7 @@ import httpx
 
 from lib.deals import moments
 from lib.deals.abilities import Abilities
+from lib.deals.comparisons import Case
 from lib.deals.fields import BY_NAME, MOMENTS
 from lib.deals.models import (
     ENTITIES,
@@ -24,7 +25,7 @@ from lib.deals.models import (
     WireModel,
 )
 from lib.deals.reading import OWN, Codec, Page, refusal
-from lib.deals.warnings import HEADER, RULED, Case, DealWarning, judge
+from lib.deals.warnings import HEADER, RULED, DealWarning, judge
 from lib.wire import call, exact
 from lib.wire.call import Credential, in_the_name_of
 from lib.wire.errors import BadRequest, DealsError, NotFound, Unsupported

@@ -11,13 +11,14 @@ from typing import Any
 from sqlalchemy.exc import IntegrityError
 
 from lib.deals import batches
+from lib.deals.comparisons import Case
 from lib.deals.store.entity_store import EntityStore
 from lib.deals.store.entity_stores import DEALS, ENTITY_STORES
 from lib.deals.store.history import conflict
 from lib.deals.store.work import EntityKey, Fields, Work
 from lib.deals.store.writes import EntityChanges, create, remove
 from lib.deals.validation import WHOLE, Problems
-from lib.deals.warnings import Case, judge
+from lib.deals.warnings import judge
 from lib.wire.errors import DealsError, Invalid, NotFound
 
 Place = tuple[str | int, ...]

@@ -18,6 +18,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import WithJsonSchema
 
 from lib.deals import queries
+from lib.deals.comparisons import Availability
 from lib.deals.proposals.store import Proposals
 from lib.deals.queries import ListPage
 from lib.deals.service import DealsRequest, DealsService
@@ -25,7 +26,6 @@ from lib.deals.store.work import DealsScope, Fields
 from lib.deals.sync.service import DealSync
 from lib.deals.validation import Problems
 from lib.deals.values import LARGEST_ID
-from lib.deals.warnings import Availability
 from lib.people.tokens.access import Access
 from lib.people.tokens.store import Caller
 from lib.wire import exact

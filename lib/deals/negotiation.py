@@ -20,9 +20,10 @@ from sqlalchemy import BigInteger, Connection, Date, Row, String, Table, Text, i
 from lib.database import Amount, DatabaseScope, Document, Instant, keys, metadata, optional, required
 from lib.deals import fields as deal_fields
 from lib.deals import moments
+from lib.deals.comparisons import Case, Reader
 from lib.deals.models import BUYER_STATUS, TARGETING_ELEMENTS, DemandDeal, SupplyPackage
 from lib.deals.values import AMOUNT, COUNT
-from lib.deals.warnings import Case, DealWarning, Reader, judge
+from lib.deals.warnings import DealWarning, judge
 from lib.wire import text
 from lib.wire.errors import BadRequest, Conflict
 

@@ -54,31 +54,6 @@ NOTES = {
     "change_packages": "A newly selected seat gets a demand deal; one that has a deal can't be deselected.",
 }
 ABOUT_WARNINGS = "What is valid and probably a slip: a JSON list of sentences, in ASCII. An extension."
-ORDERS = "Another entity goes by its name, a supply package's price is the lowest of its deals."
-SEARCH_OF_OTHERS = (
-    "Entities with each of these words at the beginning of a word of their name or code, whatever its case, "
-    "or as their id; what is in quotes is one phrase"
-)
-SEARCH = (
-    "Entities with each of these words, whatever its case, at the beginning of a word: of their name, codes, "
-    "contact or targeting, of those of the packages or deals that they are linked with, of their seats and "
-    "DSPs, or as their id; four characters or more anywhere in a deal id. What is in quotes is one phrase. "
-    "An extension."
-)
-MEANING = (
-    "A value of targeting that a word of the search stands for too, as word:kind:value: with "
-    "`search=france&meaning=france:country:FR`, what is targeted at FR is found as well. An extension."
-)
-COUNTS = (
-    "Adds `counts`: how many entities have each value of these filters, whatever those filters are set to "
-    "themselves; comma-separated. An extension. One or more of"
-)
-REPORT = (
-    "The slicer, as project/slicer, that `health` and what deals delivered are computed from: without it, "
-    "health is by what deals say themselves. An extension."
-)
-ETAGS = "Adds `etags`: the ETag of each entity of the page, by id. An extension."
-DELIVERY = "Adds `delivery`: what each deal of the page delivered by `report`, by id. An extension."
 ATOMIC = "All are refused if one is: the others then have the status 424."
 TAG: Schema = {"description": "The state that If-Match names", "schema": TEXT}
 CREATED_HEADERS: Schema = {
@@ -87,7 +62,6 @@ CREATED_HEADERS: Schema = {
     "Idempotency-Replayed": {"description": "`true` on the first answer, repeated", "schema": TEXT},
 }
 CREATED_MANY = page_of(openapi.CREATED_DEAL, BaseModel)
-BATCH = Field(min_length=1, max_length=batches.MOST)
 CHANGED_HEADERS: Schema = {"ETag": TAG, HEADER: {"description": ABOUT_WARNINGS, "schema": TEXT}}
 KEY_TEXT = TEXT | {"minLength": 1, "pattern": "^[!-~]+$"}
 
@@ -236,12 +210,19 @@ def _entity_routes(entity: str) -> APIRouter:
         route_class=_DeprecatedRoute if is_legacy else APIRoute,
         generate_unique_id_function=lambda route: f"{route.name}_{entity}",
     )
-    store, answer = ENTITY_STORES[entity], openapi.ANSWERS[entity]
+    _add_collection(router, entity)
+    _add_entity(router, entity)
+    return router
+
+
+BATCH = Field(min_length=1, max_length=batches.MOST)
+
+
+def _add_collection(router: APIRouter, entity: str) -> None:
+    """The routes of all entities of a kind: listing them, and creating and changing one or several."""
+    store, answer, examples = ENTITY_STORES[entity], openapi.ANSWERS[entity], openapi.CREATE[entity]
     noun, change_in_list = store.noun, openapi.change_of(store.request, in_list=True)
-    lists = {
-        name: (summary, [{"id": 1, **value}]) for name, (summary, value) in openapi.CHANGES[entity].items()
-    }
-    dry_run, of_one = openapi.dry_run(answer), errors(Conflict, NotFound, InUse, noun=noun)
+    or_dry_run = openapi.dry_run(answer) | errors(Conflict)
     router.get(
         "/",
         name="list",
@@ -254,9 +235,12 @@ def _entity_routes(entity: str) -> APIRouter:
         summary=f"Create a {noun}",
         description=NOTES.get(f"create_{entity}", ""),
         status_code=201,
-        responses=success(201, f"The {noun}, created", answer, CREATED_HEADERS) | dry_run | errors(Conflict),
-        openapi_extra={"parameters": [DRY_RUN]} | body(store.request, openapi.CREATE[entity]),
+        responses=success(201, f"The {noun}, created", answer, CREATED_HEADERS) | or_dry_run,
+        openapi_extra={"parameters": [DRY_RUN]} | body(store.request, examples),
     )(create)
+    changes = {
+        name: (summary, [{"id": 1, **value}]) for name, (summary, value) in openapi.CHANGES[entity].items()
+    }
     router.put(
         "/",
         summary=f"Change fields of several {noun}s",
@@ -265,7 +249,7 @@ def _entity_routes(entity: str) -> APIRouter:
         openapi_extra={"parameters": [parameter("atomic", FLAG | {"description": ATOMIC}), DRY_RUN]}
         | body(
             Annotated[list[change_in_list], BATCH, Field(json_schema_extra={"uniqueItems": True})],  # type: ignore[valid-type]
-            lists,
+            changes,
         ),
     )(change_many)
     if entity == fields.DEALS:
@@ -273,43 +257,74 @@ def _entity_routes(entity: str) -> APIRouter:
             "/batch/",
             summary="Create several demand deals",
             status_code=201,
-            responses=success(201, "Each, in the order of the list", CREATED_MANY)
-            | dry_run
-            | errors(Conflict),
+            responses=success(201, "Each, in the order of the list", CREATED_MANY) | or_dry_run,
             openapi_extra={"parameters": [DRY_RUN]}
             | body(
                 Annotated[list[DemandDealRequest], BATCH],  # type: ignore[valid-type]
-                {name: (summary, [body]) for name, (summary, body) in openapi.CREATE[entity].items()},
+                {name: (summary, [body]) for name, (summary, body) in examples.items()},
             ),
         )(create_many)
+
+
+def _add_entity(router: APIRouter, entity: str) -> None:
+    """The routes of an entity of a kind, and of its history."""
+    store, answer = ENTITY_STORES[entity], openapi.ANSWERS[entity]
+    noun, path = store.noun, "/{id:entity}/"
+    or_dry_run = openapi.dry_run(answer) | errors(Conflict, NotFound, InUse, noun=noun)
     router.get(
-        "/{id:entity}/",
+        path,
         summary=f"A {noun}",
         responses=success(200, f"The {noun}", answer, CONTENT_TAG) | UNCHANGED | errors(NotFound, noun=noun),
     )(get)
     router.put(
-        "/{id:entity}/",
+        path,
         summary=f"Change fields of a {noun}",
         description=NOTES.get(f"change_{entity}", ""),
         status_code=204,
-        responses=success(204, "It is changed", headers=CHANGED_HEADERS) | dry_run | of_one,
+        responses=success(204, "It is changed", headers=CHANGED_HEADERS) | or_dry_run,
         openapi_extra={"parameters": [DRY_RUN]}
         | body(openapi.change_of(store.request), openapi.CHANGES[entity]),
     )(change)
     router.delete(
-        "/{id:entity}/",
+        path,
         summary=f"Delete a {noun}",
         status_code=204,
-        responses=success(204, "It is deleted") | dry_run | of_one,
+        responses=success(204, "It is deleted") | or_dry_run,
         openapi_extra={"parameters": [DRY_RUN]},
     )(remove)
     router.get(
-        "/{id:entity}/history/",
+        f"{path}history/",
         summary=f"What happened to a {noun}",
         responses=success(200, "A page", page_of(EntityChange)) | errors(NotFound, noun=noun),
         openapi_extra={"parameters": PAGE_PARAMETERS},
     )(history)
-    return router
+
+
+ORDERS = "Another entity goes by its name, a supply package's price is the lowest of its deals."
+SEARCH_OF_OTHERS = (
+    "Entities with each of these words at the beginning of a word of their name or code, whatever its case, "
+    "or as their id; what is in quotes is one phrase"
+)
+SEARCH = (
+    "Entities with each of these words, whatever its case, at the beginning of a word: of their name, codes, "
+    "contact or targeting, of those of the packages or deals that they are linked with, of their seats and "
+    "DSPs, or as their id; four characters or more anywhere in a deal id. What is in quotes is one phrase. "
+    "An extension."
+)
+MEANING = (
+    "A value of targeting that a word of the search stands for too, as word:kind:value: with "
+    "`search=france&meaning=france:country:FR`, what is targeted at FR is found as well. An extension."
+)
+COUNTS = (
+    "Adds `counts`: how many entities have each value of these filters, whatever those filters are set to "
+    "themselves; comma-separated. An extension. One or more of"
+)
+REPORT = (
+    "The slicer, as project/slicer, that `health` and what deals delivered are computed from: without it, "
+    "health is by what deals say themselves. An extension."
+)
+ETAGS = "Adds `etags`: the ETag of each entity of the page, by id. An extension."
+DELIVERY = "Adds `delivery`: what each deal of the page delivered by `report`, by id. An extension."
 
 
 def _list_parameters(entity: str) -> list[Schema]:

@@ -16,6 +16,7 @@ from sqlalchemy.exc import IntegrityError
 
 from lib import database
 from lib.deals import batches, dry_run, queries
+from lib.deals.comparisons import Availability, Case, compare
 from lib.deals.dry_run import DryRun
 from lib.deals.models import DemandDeal, Seat
 from lib.deals.queries import ListPage, Parameters
@@ -26,7 +27,7 @@ from lib.deals.store.history import conflict
 from lib.deals.store.work import DealsScope, EntityKey, Fields, IdempotentRequest, Work
 from lib.deals.store.writes import EntityChanges, create, remove
 from lib.deals.validation import Problems
-from lib.deals.warnings import Availability, Case, compare, judge
+from lib.deals.warnings import judge
 from lib.wire import exact
 from lib.wire.deadline import Deadline
 

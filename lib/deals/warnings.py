@@ -3,52 +3,24 @@
 Nothing is refused for it. A write answers with the sentences; with `dry_run` nothing is written, and forms,
 files, agents, proposals and counter-offers show the same warnings. A WarningRule says what each is
 about, whether it asks or hints, and who may read it: a buyer gets rules alone that compare with what their
-page shows.
-
-A price is compared with the first scale that there is: the price before, else what was won, else the list
-prices of the same package. Scales are in the currency of the price: there is none of prices in another.
+page shows. What a write may be compared with is a Case (comparisons.py).
 """
 
-import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
-from functools import cache, cached_property, partial
-from typing import Any, Literal, Protocol, get_args
-
-from pydantic import ValidationError
+from typing import Any
 
 from lib.deals import moments
-from lib.deals.models import CPM, FLAT, NO_FEE, PERCENT, Seat, SupplyPackage, Targeting, shorten
-from lib.deals.targeting.filters import Lists
+from lib.deals.comparisons import NEW_DEALS, PRICE_FIELDS, Case, Kind, PriceScale, Reader
+from lib.deals.models import CPM, FLAT, NO_FEE, PERCENT, Targeting, shorten
 from lib.deals.targeting.kinds import KINDS
 from lib.deals.targeting.public_lists import UNLISTED, is_known
 from lib.deals.validation import FEE, FEE_TYPE
-from lib.wire.errors import TrancheError
 from lib.wire.text import write_day
 
-log = logging.getLogger(__name__)
-NEW_DEALS, OPTIONS, NEW = "create_demand_deals", "demand_deals_options", 0
-"""Where a request has the deals that a package is written with; NEW stands for its id, if it has none yet."""
 HEADER = "Tranche-Warnings"
-MOST = 20  # warnings of one answer
-FACTOR, HIGH_PERCENT = 3, 30
-UNUSUAL, LARGE_FEE, LARGE_BUDGET = 1_000, 100_000, 1_000_000
-"""A price, a flat fee and a budget that are asked about where there is nothing to compare them with."""
-MANY = 10_000_000
-"""The impressions from which such a budget is large in its currency: a million yen buys fewer."""
-LONG_MOVE, FAR = timedelta(days=180), timedelta(days=5 * 365 + 1)
-Kind = Literal["deal", "package", "offer"]
-Reader = Literal["house", "buyer"]
-HOUSE, BOTH = frozenset[Reader]({"house"}), frozenset[Reader]({"house", "buyer"})
-Values = Mapping[str, Any]
-_BOOKINGS: tuple[Kind, ...] = ("deal", "package")
-_PRICED: tuple[Kind, ...] = ("deal", "offer")
-_DATED: tuple[Kind, ...] = ("package", "offer")
-PRICES, RUNNING, SUPPLY = "prices of other deals of a package", "running deals", "available impressions"
-_PRICE, _UNITS = frozenset({"price", "currency"}), frozenset({"units", "supply_deals"})
-_DATES = frozenset({"start_date", "end_date"})
 
 
 @dataclass(frozen=True)
@@ -75,187 +47,7 @@ class DealWarning:
         }
 
 
-@dataclass(frozen=True)
-class PriceScale:
-    """What a price is compared with: the prices from `low` to `high`, each with what it is in words."""
-
-    low: Decimal
-    high: Decimal
-    low_title: str
-    high_title: str
-
-    @classmethod
-    def at(cls, price: Any, title: str) -> "PriceScale | None":
-        """One price alone; None without one above 0."""
-        return cls(Decimal(str(price)), Decimal(str(price)), title, title) if price else None
-
-    @classmethod
-    def of_package(cls, prices: Iterable[Decimal | None]) -> "PriceScale | None":
-        """The list prices of the other deals of a package; None without one above 0."""
-        positive = [price for price in prices if price]
-        if not positive:
-            return None
-        titles = ("the lowest other price in the package", "the highest other price in the package")
-        return cls(min(positive), max(positive), *titles)
-
-
-@dataclass(frozen=True)
-class WinScales:
-    """The quartiles of the daily win CPM of the last 30 days, by seat and medium; "" stands for every one."""
-
-    scales: Mapping[tuple[str, str], PriceScale]
-
-    def find(self, seat: int | None, media_types: Iterable[str | None]) -> PriceScale | None:
-        """That of a seat in a medium, else that of all seats there; None where nothing was won.
-
-        Of several media, or none, it is that of all.
-        """
-        media = {medium for medium in media_types if medium}
-        medium = media.pop() if len(media) == 1 else ""
-        own = None if seat is None else self.scales.get((str(seat), medium))
-        return own or self.scales.get(("", medium))
-
-
-@dataclass(frozen=True)
-class Promise:
-    """The guaranteed impressions of a package in all, and who buys them at which price by CPM.
-
-    A price that can't be compared with the report's is None. `lists` are those of the package's targeting.
-    """
-
-    units: Decimal
-    package: SupplyPackage
-    buyers: tuple[tuple[Seat, Decimal | None], ...] = ()
-    lists: Lists = field(default_factory=dict)
-
-    def days(self, now: datetime) -> float:
-        """The days that are left of it; endless without an end."""
-        end, start = self.package.end_date, self.package.start_date
-        return float("inf") if end is None else (end - max(start or now, now)) / timedelta(days=1)
-
-
-@dataclass(frozen=True)
-class Supply:
-    """The impressions that there are for a promise in the days that are left of it, and whose they are."""
-
-    units: float
-    whose: str = "all buyers together may have"
-
-
-class Availability(Protocol):
-    """What a report tells one caller, with their own grants, in a second at most; it raises why it can't.
-
-    None, or nothing, where it has no such field or no data.
-    """
-
-    def supply(self, promise: Promise, now: datetime) -> Supply | None:
-        """The impressions for a targeting, its buyers' prices and its period."""
-
-    def win_scales(self, seats: Callable[[], Sequence[Seat]]) -> WinScales:
-        """What these seats won at, which are all that the caller may see."""
-
-    def lacks(self, targeting: Targeting) -> Mapping[str, Mapping[str, bool]]:
-        """Whether the report lacks values, by the name of their kind, as far as it can tell."""
-
-
-@dataclass
-class Case:
-    """A deal, package or offer as a write makes it, and what it may be compared with.
-
-    `names` are the fields that the write sets, `before` is empty for a new one. `prices` are those of the
-    other deals of its packages, with their currencies; `packages` its own, `twins` how many other deals its
-    seat has in them, and the name of one, `running` how many deals run in a package, `unlinked` the names of
-    those that a write leaves without any. `same_price` says for which currencies one price is. `place` is
-    where it stands in the request, `reader` who reads what is said of it.
-    """
-
-    of: Kind
-    after: Values
-    names: frozenset[str]
-    now: datetime
-    before: Values = field(default_factory=dict)
-    usual_currency: str = ""
-    prices: Sequence[tuple[Decimal, str]] = ()
-    packages: Sequence[Values] = ()
-    twins: tuple[int, str] = (0, "")
-    running: int = 0
-    unlinked: Sequence[str] = ()
-    same_price: str = ""
-    promise: Promise | None = None
-    supply: Supply | None = None
-    wins: PriceScale | None = None
-    lacks: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
-    place: tuple[str | int, ...] = ()
-    reader: Reader = "house"
-
-    def currency(self, values: Values) -> str:
-        return values.get("currency") or self.usual_currency
-
-    @cached_property
-    def has_new_price(self) -> bool:
-        """Whether its price or its currency changes, or is the first."""
-        return not self.before or any(self.after.get(name) != self.before.get(name) for name in _PRICE)
-
-    def amount_before(self, name: str) -> Any:
-        """The amount that one of it replaces in the same currency, if any."""
-        same = self.currency(self.before) == self.currency(self.after)
-        return self.before.get(name) if same else None
-
-    @cached_property
-    def price_before(self) -> Any:
-        """The price that it replaces in the same currency, if any."""
-        return self.amount_before("price")
-
-    @cached_property
-    def scale(self) -> PriceScale | None:
-        """What its price is compared with: the first that there is."""
-        title, currency = "the price before", self.currency(self.after)
-        if self.of == "offer":  # the house's is compared with the deal: what it offered last may be the slip
-            title = "the offer" if self.reader == "buyer" else "the deal's price"
-        own = (price for price, other in self.prices if other == currency)
-        return PriceScale.at(self.price_before, title) or self.wins or PriceScale.of_package(own)
-
-    @property
-    def cost(self) -> Decimal | None:
-        """What its guaranteed impressions cost, at a price by CPM; None without both."""
-        units, price = self.after.get("units"), self.after.get("price")
-        return None if units is None or price is None else Decimal(units) * Decimal(price) / 1000
-
-    @property
-    def new_deals(self) -> list["Case"]:
-        """The deals that a package is written with, each with the terms of its own and those of all."""
-        request = self.after.get(NEW_DEALS) or {}
-        terms, *options = (
-            {name: value for name, value in part.items() if value is not None and name != OPTIONS}
-            for part in (request, *request.get(OPTIONS, ()))
-        )
-        links = {"supply_deals": [{"id": self.before.get("id", NEW)}]}
-        deals = [terms | option | links for option in options]
-        return [
-            Case(
-                "deal", deal, frozenset(deal), self.now, {}, self.usual_currency,
-                packages=[self.after], place=(NEW_DEALS, OPTIONS, index),
-            )
-            for index, deal in enumerate(deals)
-        ]  # fmt: skip
-
-    @property
-    def new_targets(self) -> Targeting:
-        """The targeting that a write adds; an element before may have more fields, such as its name."""
-        elements = {}
-        for name in self.names & Targeting.model_fields.keys():
-            old = self.before.get(name) or ()
-            elements[name] = [
-                element
-                for element in self.after.get(name) or ()
-                if not any(all(other.get(part) == value for part, value in element.items()) for other in old)
-            ]
-        try:
-            return Targeting.model_validate(elements)
-        except ValidationError:  # of a request that is refused anyway
-            return Targeting()
-
-
+HOUSE, BOTH = frozenset[Reader]({"house"}), frozenset[Reader]({"house", "buyer"})
 Answer = tuple[str, Any, Any] | tuple[str, Any, Any, str]
 """A sentence, the value before or compared with, the value after, and what it is compared with in words."""
 Check = Callable[[Case], Iterator[Answer]]
@@ -286,7 +78,71 @@ RULES: dict[WarningRule, Check] = {}
 """In the order in which they are answered."""
 
 
-@WarningRule("price_slip", _PRICED, "price", _PRICE, ("won prices", PRICES), readers=BOTH)
+MOST = 20  # warnings of one answer
+
+
+def judge(case: Case, reader: Reader = "house") -> list[DealWarning]:
+    """What is probably a slip in a case, for this reader; at most MOST, and how many more there are."""
+    if reader == "buyer":
+        # What a buyer's page doesn't show is no part of what is compared.
+        case = Case(
+            case.of, case.after, case.names, case.now, case.before, case.usual_currency, reader=reader
+        )
+    warnings = [
+        DealWarning(
+            rule.kind, rule.field, f"{sentence[0].upper()}{sentence[1:]}.", before, after, rule.asks, *title
+        )
+        for rule, check in RULES.items()
+        if case.of in rule.of and reader in rule.readers
+        if not rule.names or not rule.names.isdisjoint(case.names)
+        for sentence, before, after, *title in check(case)
+    ]
+    if len(warnings) > MOST:
+        asks = any(warning.asks for warning in warnings[MOST:])
+        warnings[MOST:] = [DealWarning("more", "", f"{len(warnings) - MOST} more warnings", asks=asks)]
+    return list(dict.fromkeys(warnings)) if len(warnings) > 1 else warnings
+
+
+FACTOR = 3  # by which an amount may be larger or smaller than what it is compared with
+
+
+def _beyond(
+    noun: str, value: Decimal, scale: PriceScale | None, unusual: int | None = None
+) -> Iterator[Answer]:
+    """That a value is more than FACTOR times above or below a scale, or without one from `unusual` up."""
+    sentence = f"a {noun} of {money_text(value)}"
+    if scale is not None and value > FACTOR * scale.high:
+        times = f"{factor(value, scale.high)} times {scale.high_title} ({money_text(scale.high)})"
+        yield f"{sentence}, {times}", scale.high, value, scale.high_title
+    elif scale is not None and value * FACTOR < scale.low:
+        times = f"{factor(scale.low, value)} times below {scale.low_title} ({money_text(scale.low)})"
+        yield f"{sentence}, {times}", scale.low, value, scale.low_title
+    elif unusual is not None and value >= unusual:
+        yield sentence, None, value
+
+
+def factor(larger: Decimal, smaller: Decimal) -> str:
+    """How many times as large, to two decimals: `8.8`, `10`."""
+    times = f"{(larger / smaller).quantize(Decimal('0.01'), ROUND_HALF_UP):,f}"
+    return times.rstrip("0").rstrip(".")
+
+
+def money_text(price: Decimal) -> str:
+    """At least two decimals, and as many as it has."""
+    text = f"{price:,f}"
+    whole, _, decimals = text.partition(".")
+    return f"{whole}.{decimals.rstrip('0').ljust(2, '0')}"
+
+
+BOOKINGS: tuple[Kind, ...] = ("deal", "package")
+PRICED: tuple[Kind, ...] = ("deal", "offer")
+DATED: tuple[Kind, ...] = ("package", "offer")
+UNIT_FIELDS, DATE_FIELDS = frozenset({"units", "supply_deals"}), frozenset({"start_date", "end_date"})
+PRICES, RUNNING, SUPPLY = "prices of other deals of a package", "running deals", "available impressions"
+UNUSUAL = 1_000  # a price with nothing to compare it with
+
+
+@WarningRule("price_slip", PRICED, "price", PRICE_FIELDS, ("won prices", PRICES), readers=BOTH)
 def _price(case: Case) -> Iterator[Answer]:
     price = case.after.get("price")
     if price is None or not case.has_new_price or case.after.get("price") == case.price_before:
@@ -297,7 +153,7 @@ def _price(case: Case) -> Iterator[Answer]:
         yield from _beyond("price", price, case.scale, UNUSUAL)
 
 
-@WarningRule("price_not_compared", ("deal",), "price", _PRICE, (PRICES,), asks=False)
+@WarningRule("price_not_compared", ("deal",), "price", PRICE_FIELDS, (PRICES,), asks=False)
 def _price_alone(case: Case) -> Iterator[Answer]:
     price, currency = case.after.get("price"), case.currency(case.after)
     before = case.before.get("price")
@@ -306,7 +162,7 @@ def _price_alone(case: Case) -> Iterator[Answer]:
         yield sentence, None, price
 
 
-@WarningRule("currency_slip", ("deal",), "currency", _PRICE)
+@WarningRule("currency_slip", ("deal",), "currency", PRICE_FIELDS)
 def _currency(case: Case) -> Iterator[Answer]:
     price, (before, after) = case.before.get("price"), map(case.currency, (case.before, case.after))
     if price and price == case.after.get("price") and before != after:
@@ -314,10 +170,15 @@ def _currency(case: Case) -> Iterator[Answer]:
         yield f"the same price in {after} as before in {before}", before, after
 
 
-@WarningRule("same_price", ("deal",), "price", _PRICE, ("currencies of a request",))
+@WarningRule("same_price", ("deal",), "price", PRICE_FIELDS, ("currencies of a request",))
 def _same_price(case: Case) -> Iterator[Answer]:
     if case.same_price:
         yield f"the same price for {case.same_price}", None, case.after.get("price")
+
+
+LARGE_BUDGET = 1_000_000  # with nothing to compare it with
+MANY = 10_000_000
+"""The impressions from which such a budget is large in its currency: a million yen buys fewer."""
 
 
 @WarningRule("budget_slip", ("deal",), "budget", frozenset({"budget"}))
@@ -351,6 +212,10 @@ def _budget_for_units(case: Case) -> Iterator[Answer]:
         yield sentence, cost, budget
 
 
+HIGH_PERCENT = 30  # of spend, of the budget or of what guaranteed impressions cost
+LARGE_FEE = 100_000  # a flat fee with nothing to compare it with
+
+
 @WarningRule("fee_slip", ("deal",), FEE, frozenset({FEE, FEE_TYPE, "price"}))
 def _fee(case: Case) -> Iterator[Answer]:
     fee, kind, price = (case.after.get(name) for name in (FEE, FEE_TYPE, "price"))
@@ -376,7 +241,7 @@ def _fee(case: Case) -> Iterator[Answer]:
         yield from _beyond("fee", fee, PriceScale.at(before, "the fee before"), unusual)
 
 
-@WarningRule("units_slip", _PRICED, "units", _UNITS, readers=BOTH)
+@WarningRule("units_slip", PRICED, "units", UNIT_FIELDS, readers=BOTH)
 def _units(case: Case) -> Iterator[Answer]:
     units, before = case.after.get("units"), case.before.get("units")
     if units and before and (units > FACTOR * before or units * FACTOR < before):
@@ -404,7 +269,7 @@ def _old_contact(case: Case) -> Iterator[Answer]:
 
 
 @WarningRule(
-    "no_package", _BOOKINGS, "supply_deals", frozenset({"demand_deals", "supply_deals"}),
+    "no_package", BOOKINGS, "supply_deals", frozenset({"demand_deals", "supply_deals"}),
     ("links of other deals",),
 )  # fmt: skip
 def _no_package(case: Case) -> Iterator[Answer]:
@@ -420,7 +285,10 @@ def _stop(case: Case) -> str:
     return "1 deal that runs now stops" if count == 1 else f"{count:,} deals that run now stop"
 
 
-@WarningRule("start_moved", _DATED, "start_date", _DATES, (RUNNING,), readers=BOTH)
+LONG_MOVE = timedelta(days=180)
+
+
+@WarningRule("start_moved", DATED, "start_date", DATE_FIELDS, (RUNNING,), readers=BOTH)
 def _start(case: Case) -> Iterator[Answer]:
     start, before = case.after.get("start_date"), case.before.get("start_date")
     if not start or not before or start == before:
@@ -435,7 +303,10 @@ def _start(case: Case) -> Iterator[Answer]:
         yield f"the start moves by {abs(start - before).days:,} days, from {old_day} to {day}", before, start
 
 
-@WarningRule("end_slip", _DATED, "end_date", _DATES, (RUNNING,), readers=BOTH)
+FAR = timedelta(days=5 * 365 + 1)
+
+
+@WarningRule("end_slip", DATED, "end_date", DATE_FIELDS, (RUNNING,), readers=BOTH)
 def _end(case: Case) -> Iterator[Answer]:
     end, before = case.after.get("end_date"), case.before.get("end_date")
     if end is None or end == before:
@@ -452,7 +323,7 @@ def _end(case: Case) -> Iterator[Answer]:
         yield f"an end in the past, on {day}", before, end
 
 
-@WarningRule("guarantee_without_end", _BOOKINGS, "units", _UNITS | _DATES)
+@WarningRule("guarantee_without_end", BOOKINGS, "units", UNIT_FIELDS | DATE_FIELDS)
 def _open_guarantee(case: Case) -> Iterator[Answer]:
     packages = [case.after] if case.of == "package" else case.packages
     units = case.promise.units if case.promise is not None else case.after.get("units")
@@ -460,7 +331,7 @@ def _open_guarantee(case: Case) -> Iterator[Answer]:
         yield f"{units:,.0f} guaranteed impressions without an end, and so without a pace", None, units
 
 
-@WarningRule("guarantee_beyond", _BOOKINGS, "units", frozenset(), (SUPPLY,))
+@WarningRule("guarantee_beyond", BOOKINGS, "units", frozenset(), (SUPPLY,))
 def _supply(case: Case) -> Iterator[Answer]:
     promise, supply = case.promise, case.supply
     if promise is None or promise.package.end_date is None or supply is None:
@@ -474,7 +345,7 @@ def _supply(case: Case) -> Iterator[Answer]:
         yield sentence, round(supply.units), promise.units, "what there is"
 
 
-@WarningRule("guarantee_not_compared", _BOOKINGS, "units", frozenset(), (SUPPLY,), asks=False)
+@WarningRule("guarantee_not_compared", BOOKINGS, "units", frozenset(), (SUPPLY,), asks=False)
 def _report_missing(case: Case) -> Iterator[Answer]:
     promise = case.promise
     if promise is not None and case.supply is None and 0 < promise.days(case.now) < float("inf"):
@@ -503,81 +374,3 @@ NEEDS = tuple(dict.fromkeys(need for rule in RULES for need in rule.needs))
 """What our own service alone compares with: of another one rules are left out, or compare with less."""
 RULED = frozenset().union(*(rule.names for rule in RULES)) | {NEW_DEALS}
 """The fields that rules are about."""
-
-
-_RULES: Mapping[tuple[Kind, Reader], Sequence[tuple[WarningRule, Check]]] = {
-    (of, reader): [pair for pair in RULES.items() if of in pair[0].of and reader in pair[0].readers]
-    for of in get_args(Kind)
-    for reader in get_args(Reader)
-}
-
-
-def judge(case: Case, reader: Reader = "house") -> list[DealWarning]:
-    """What is probably a slip in a case, for this reader; at most MOST, and how many more there are."""
-    if reader == "buyer":
-        # What a buyer's page doesn't show is no part of what is compared.
-        case = Case(
-            case.of, case.after, case.names, case.now, case.before, case.usual_currency, reader=reader
-        )
-    warnings = [
-        DealWarning(
-            rule.kind, rule.field, f"{sentence[0].upper()}{sentence[1:]}.", before, after, rule.asks, *title
-        )
-        for rule, check in _RULES[case.of, reader]
-        if not rule.names or not rule.names.isdisjoint(case.names)
-        for sentence, before, after, *title in check(case)
-    ]
-    if len(warnings) > MOST:
-        asks = any(warning.asks for warning in warnings[MOST:])
-        warnings[MOST:] = [DealWarning("more", "", f"{len(warnings) - MOST} more warnings", asks=asks)]
-    return list(dict.fromkeys(warnings)) if len(warnings) > 1 else warnings
-
-
-def compare(cases: Iterable[Case], availability: Availability, seats: Callable[[], Sequence[Seat]]) -> None:
-    """Set what a report tells about the cases, as far as it can be asked."""
-    win_scales = cache(partial(availability.win_scales, seats))
-    for case in cases:
-        try:
-            if (
-                case.of == "deal"
-                and bool(case.after.get("price"))
-                and case.has_new_price
-                and not case.price_before
-                and case.currency(case.after) == case.usual_currency
-            ):
-                media = [package.get("media_type") for package in case.packages]
-                case.wins = win_scales().find((case.after.get("seat") or {}).get("id"), media)
-            if case.promise is not None and 0 < case.promise.days(case.now) < float("inf"):
-                case.supply = availability.supply(case.promise, case.now)
-            if case.of == "package" and (targeting := case.new_targets) != Targeting():
-                case.lacks = availability.lacks(targeting)
-        except TrancheError as error:  # a comparison less keeps nobody from saving
-            log.warning("A write could not be compared with the report: %s", error.reason)
-
-
-def _beyond(
-    noun: str, value: Decimal, scale: PriceScale | None, unusual: int | None = None
-) -> Iterator[Answer]:
-    """That a value is more than FACTOR times above or below a scale, or without one from `unusual` up."""
-    sentence = f"a {noun} of {money_text(value)}"
-    if scale is not None and value > FACTOR * scale.high:
-        times = f"{factor(value, scale.high)} times {scale.high_title} ({money_text(scale.high)})"
-        yield f"{sentence}, {times}", scale.high, value, scale.high_title
-    elif scale is not None and value * FACTOR < scale.low:
-        times = f"{factor(scale.low, value)} times below {scale.low_title} ({money_text(scale.low)})"
-        yield f"{sentence}, {times}", scale.low, value, scale.low_title
-    elif unusual is not None and value >= unusual:
-        yield sentence, None, value
-
-
-def factor(larger: Decimal, smaller: Decimal) -> str:
-    """How many times as large, to two decimals: `8.8`, `10`."""
-    times = f"{(larger / smaller).quantize(Decimal('0.01'), ROUND_HALF_UP):,f}"
-    return times.rstrip("0").rstrip(".")
-
-
-def money_text(price: Decimal) -> str:
-    """At least two decimals, and as many as it has."""
-    text = f"{price:,f}"
-    whole, _, decimals = text.partition(".")
-    return f"{whole}.{decimals.rstrip('0').ljust(2, '0')}"

@@ -6,9 +6,9 @@ from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
+from lib.deals.comparisons import Supply
 from lib.deals.models import Seat, SupplyPackage, Targeting
 from lib.deals.targeting.filters import Lists, report_filters
-from lib.deals.warnings import Supply
 from lib.insight import forecast, seat_prices
 from lib.insight.deal_report import DealReport
 from lib.insight.forecast import Forecast

@@ -12,8 +12,8 @@ from decimal import Decimal
 import numpy as np
 import numpy.typing as npt
 
+from lib.deals.comparisons import PriceScale, WinScales
 from lib.deals.models import Seat
-from lib.deals.warnings import PriceScale, WinScales
 from lib.insight.deal_report import DealReport
 from lib.reporting.answers import Audience
 from lib.reporting.models import API_ROWS_LIMIT, AudienceQuery

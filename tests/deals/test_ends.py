@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from lib.deals import moments
+from lib.deals.comparisons import Case
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.deals.warnings import Case, judge
+from lib.deals.warnings import judge
 from lib.figures.deals import field_text
 from lib.ui.deals import deal_rows
 from lib.ui.deals.buyers import hand_over

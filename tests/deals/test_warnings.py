@@ -12,9 +12,10 @@ import pytest
 from deals.caller import Caller, World, option, package, read, unique
 from lib.deals import moments
 from lib.deals.client import Deals, Write
+from lib.deals.comparisons import Case, PriceScale, Promise, Supply
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.deals.targeting import public_lists
-from lib.deals.warnings import RULES, Case, DealWarning, PriceScale, Promise, Supply, factor, judge
+from lib.deals.warnings import RULES, DealWarning, factor, judge
 from lib.demo import curation
 from lib.demo.population import PLATFORMS
 

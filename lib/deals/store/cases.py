@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from sqlalchemy import ColumnElement, Select, func, select, tuple_
 
 from lib.deals import moments
+from lib.deals.comparisons import NEW_DEALS, Case, Promise
 from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import AppList, DomainList, Seat, SupplyPackage, Targeting
 from lib.deals.store import tables as t
@@ -17,7 +18,6 @@ from lib.deals.store.entity_stores import APP_LISTS, DOMAIN_LISTS
 from lib.deals.store.entity_stores import SUPPLY as PACKAGES
 from lib.deals.store.work import Fields, Work
 from lib.deals.targeting.filters import entries
-from lib.deals.warnings import NEW_DEALS, Case, Promise
 from lib.wire.currencies import currency_counts
 
 LISTS = (("domain_list_targetings", DOMAIN_LISTS, DomainList), ("app_list_targetings", APP_LISTS, AppList))

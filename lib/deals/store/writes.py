@@ -6,13 +6,13 @@ Each also says of what it makes the rules have to judge (cases.py).
 from collections.abc import Sequence
 from typing import Any
 
+from lib.deals.comparisons import Case
 from lib.deals.store import history, visibility
 from lib.deals.store.cases import cases_of
 from lib.deals.store.entity_store import EntityStore
 from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.work import EntityKey, Fields, Work
 from lib.deals.validation import Problems, read
-from lib.deals.warnings import Case
 
 
 def create(

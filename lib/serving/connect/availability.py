@@ -12,9 +12,9 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Protocol, TypeVar, cast
 
+from lib.deals.comparisons import Promise, Supply, WinScales
 from lib.deals.models import Seat, Targeting
 from lib.deals.targeting.kinds import KINDS, key_field
-from lib.deals.warnings import Promise, Supply, WinScales
 from lib.insight import Insight
 from lib.people.tokens.store import Caller
 from lib.reporting.answers import Audience

@@ -20,11 +20,11 @@ from lib.agents.python_client import Desk
 from lib.agents.toolbox import Toolbox
 from lib.deals import fields, moments
 from lib.deals.client import Deals
+from lib.deals.comparisons import PriceScale, Promise, Supply, WinScales
 from lib.deals.models import FEE_TYPES, DemandDeal, SupplyPackage
 from lib.deals.negotiation import OfferTerms, Round
 from lib.deals.proposals.writers import ClientWriter
 from lib.deals.validation import FEE, FEE_TYPE
-from lib.deals.warnings import PriceScale, Promise, Supply, WinScales
 from lib.serving import connect
 from lib.serving.connect.availability import ReportAvailability
 from lib.serving.front.shared_route import PREFIX, SharedRoute
