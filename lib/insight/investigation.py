@@ -40,8 +40,8 @@ def investigate(
     """The health of the deals that are broken, were repaired, or ended without having won anything, with what
     is known of the cause. `healths` are those of all deals by themselves and their funnels."""
     running = [deal for deal in deals if health.may_deliver(deal, context)]
-    ended = [deal for deal in deals if healths[deal.id or 0].words == health.ENDED]
-    entities = [*running, *ended]
+    past_deals = [deal for deal in deals if healths[deal.id or 0].words == health.ENDED]
+    entities = [*running, *past_deals]
     series: Series = days.series(DEAL, days.report.only(entities)) if entities else {}
     running = [deal for deal in running if str(deal.id) in series]
     breaks = _breaks(days, running, series)
@@ -50,7 +50,7 @@ def investigate(
         for deal in running
         if deal.id in breaks or healths[deal.id or 0].state == "attention"
     ]
-    for deal in ended:
+    for deal in past_deals:
         sums = {step: float(np.nansum(counts)) for step, counts in series.get(str(deal.id), {}).items()}
         missing = next((step for step in SALES[1:] if sums.get(step) == 0), "")
         if missing and sums.get("bids"):
