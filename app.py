@@ -28,7 +28,6 @@ from lib.agents import agent_route
 from lib.figures import palette
 from lib.figures.overview.overview_answers import OverviewAnswers
 from lib.serving import connect
-from lib.serving.deal_health import computing
 from lib.serving.front import (
     BROWSER_HEADER,
     CompanyRoutes,
@@ -47,6 +46,7 @@ from lib.serving.front.closed_sessions import ClosedSessions
 from lib.serving.front.overview_route import OverviewRoute, RouteLimits
 from lib.serving.front.request_pace import RequestPace
 from lib.serving.front.shared_route import MailRoute, SharedRoute
+from lib.serving.health_watch import computing
 from lib.serving.operations import OpenTabs
 from lib.settings import Settings
 from lib.share import LinkPages, Unsubscriber, posting, watching

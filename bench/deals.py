@@ -46,7 +46,7 @@ from lib.deals.sync.documents import selling_side
 from lib.deals.sync.push import Push
 from lib.people import ALL_DEALS, Person
 from lib.serving import connect
-from lib.serving.deal_health import HealthWatch
+from lib.serving.health_watch import HealthWatch
 from lib.settings import Settings
 from lib.settings.optional import Receiver
 from lib.ui.deals import catalog

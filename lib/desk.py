@@ -9,7 +9,7 @@ from lib.people import ROLES, DealsGrant, Person, Role
 from lib.ui.admin import firing
 from lib.ui.deals import screen as deals
 from lib.ui.deals.buyers import answer_panel
-from lib.ui.deals.insight import health
+from lib.ui.deals.insight import health_view
 from lib.ui.deals.list import proposals
 from lib.ui.kit import frame, page_scripts, sign_in
 from lib.ui.query import history, start_page
@@ -43,7 +43,7 @@ def title_of(name: str, title: str) -> str:
     if name != "deals" or person is None:
         return title
     counts = {"proposed": proposals.number(person), "answered": len(answer_panel.answered_ids(person))}
-    parts = [str(attention)] if (attention := health.number(person)) else []
+    parts = [str(attention)] if (attention := health_view.number(person)) else []
     parts += [f"{count} {what}" for what, count in counts.items() if count]
     return f"{title} ({', '.join(parts)})" if parts else title
 

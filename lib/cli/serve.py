@@ -22,8 +22,8 @@ def serve(host: str | None, port: int | None) -> None:
     """
     from lib.agents import agent_route
     from lib.serving import connect
-    from lib.serving.deal_health import computing
     from lib.serving.front import guard, logs, server
+    from lib.serving.health_watch import computing
     from lib.wire.apis import Compression
 
     options: dict[str, Any] = {} if host is None else {"host": host}

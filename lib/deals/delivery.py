@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 DeliveryKind = Literal["impressions", "spend", "win_rate", "pacing"]
 GoalKind = Literal["units_to_date", "units_expected", "units_projected"]
-Pacing = Literal["behind", "on_track", "ahead"]
+PacingStatus = Literal["behind", "on_track", "ahead"]
 TITLES: dict[DeliveryKind | GoalKind, str] = {
     "impressions": "Impressions", "spend": "Spend", "win_rate": "Win rate", "pacing": "Pacing",
     "units_to_date": "Delivered to date", "units_expected": "Expected to date",
@@ -52,7 +52,7 @@ FIGURES = {
 }
 
 
-def pacing(figures: Mapping[str, float | None]) -> Pacing | None:
+def pacing_status(figures: Mapping[str, float | None]) -> PacingStatus | None:
     """A deal's pacing in a word: of guaranteed impressions to date, of a budget in the last 7 days."""
     to_date, expected = figures.get("units_to_date"), figures.get("units_expected")
     pace = figures.get("pacing_7_days") if to_date is None or not expected else 100 * to_date / expected

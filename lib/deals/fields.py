@@ -15,14 +15,14 @@ from pydantic import Field
 from lib.deals import moments, values
 from lib.deals.models import (
     DEAL_TYPES,
+    DELIVERY_SPEEDS,
     FEE_TYPES,
     MEDIA_TYPES,
-    PACINGS,
     PRICE_TYPES,
     BuyerState,
     DealType,
+    DeliverySpeed,
     MediaType,
-    Pacing,
     PriceType,
     Resource,
     Status,
@@ -150,7 +150,7 @@ CURRENCY = FieldKind(
     Annotated[Currency | None, Field(description="Null: as the setting price_currency says. An extension.")],
     {code: code for code in currencies.CODES},
 )
-PACING = FieldKind(Pacing, Pacing, PACINGS)
+SPEED = FieldKind(DeliverySpeed, DeliverySpeed, DELIVERY_SPEEDS)
 PRICE_TYPE = FieldKind(
     PriceType,
     Annotated[PriceType | None, Field(description="Null: as the setting price_type says. An extension.")],
@@ -218,7 +218,7 @@ FIELDS = (
         "units", COUNT, "Guaranteed impressions", 10.0, "How many a programmatic guaranteed deal promises",
         FOR_BOTH, is_summed=True,
     ),
-    _term("pacing", PACING, "Delivery speed", 8.0, "How guaranteed impressions are spread over the dates"),
+    _term("pacing", SPEED, "Delivery speed", 8.0, "How guaranteed impressions are spread over the dates"),
     _term(
         "budget", AMOUNT, "Budget", 7.0, "The most that the buyer spends, in the currency of the price",
         is_summed=True,

@@ -20,7 +20,7 @@ GeoType = Literal["country", "region", "city", "dma", "zip"]
 Status = Literal["pending", "active", "paused", "complete"]
 PriceType = Literal["floor", "fixed"]
 DealType = Literal["private_auction", "preferred", "guaranteed"]
-Pacing = Literal["even", "fast"]
+DeliverySpeed = Literal["even", "fast"]
 Action = Literal["created", "changed", "removed"]
 BuyerState = Literal[
     "pending approval", "approved", "rejected", "ready to serve", "active", "paused", "complete"
@@ -37,7 +37,7 @@ DEAL_TYPES: dict[DealType, str] = {
     "preferred": "preferred deal",
     "guaranteed": "programmatic guaranteed",
 }
-PACINGS: dict[Pacing, str] = {"even": "evenly", "fast": "as fast as possible"}
+DELIVERY_SPEEDS: dict[DeliverySpeed, str] = {"even": "evenly", "fast": "as fast as possible"}
 BUYER_STATUS: tuple[BuyerState, ...] = get_args(BuyerState)
 """The words for a status in the buyer's system, each at its number (Deal Sync API 1.0, BuyerStatus)."""
 LONGEST_NAME = 200

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, RootModel, create_model
 
 from lib.deals import fields, requests
-from lib.deals.delivery import FIGURES, Pacing
+from lib.deals.delivery import FIGURES, PacingStatus
 from lib.deals.fields import Time
 from lib.deals.queries import DEFAULT_LIMIT, LARGEST_LIMIT
 from lib.deals.values import LARGEST_ID, Id, Request
@@ -199,7 +199,9 @@ DELIVERY = _model(
     "What a deal delivered, by the report: figures of the last days, and of guaranteed impressions those to "
     "date, expected by then if they come evenly, and projected to the end. An extension.",
     **dict.fromkeys(FIGURES, float | None),
-    pace=Annotated[Pacing | None, Field(description="Of its goal to date; of a budget in the last 7 days")],
+    pace=Annotated[
+        PacingStatus | None, Field(description="Of its goal to date; of a budget in the last 7 days")
+    ],
     is_estimate=Annotated[bool, Field(description="The figures are of a sample")],
 )
 PAGE = _model(

@@ -7,16 +7,16 @@ from functools import cached_property
 
 from lib.deals.buyer_counts import BuyerCounts
 from lib.deals.deal_health import DealContext, DealHealth
-from lib.deals.delivery import BEHIND, PERIODS, pacing
+from lib.deals.delivery import BEHIND, PERIODS, pacing_status
 from lib.deals.models import DemandDeal
 from lib.deals.supply.states import SupplyIndex
-from lib.insight import discrepancy_sentences, health
+from lib.insight import deal_checks, discrepancy_sentences
+from lib.insight.deal_checks import Funnels
 from lib.insight.deal_report import DealReport
 from lib.insight.deliveries import Deliveries, delivery_fields
 from lib.insight.dossier import dossier
 from lib.insight.funnel_days import FunnelDays
 from lib.insight.goal import goal_deliveries
-from lib.insight.health import Funnels
 from lib.insight.investigation import investigate
 from lib.insight.supply_path import unauthorized_shares
 from lib.slicers.roles import DEAL, PACKAGE, step_fields
@@ -52,7 +52,7 @@ class Assessor:
     def assess(self, deals: Sequence[DemandDeal], context: DealContext) -> dict[int, DealHealth]:
         """The health of these deals by id. Raises why the report can't be read."""
         (funnels, deliveries), days = self._totals, self._days
-        healths = {deal.id or 0: health.health(deal, context, funnels) for deal in deals}
+        healths = {deal.id or 0: deal_checks.health(deal, context, funnels) for deal in deals}
         if days is not None and funnels is not None and funnels.has_data and funnels.is_exact:
             healths |= investigate(days, deals, context, healths)
         report, packages_of = self.report, context.packages_of
@@ -78,7 +78,7 @@ class Assessor:
             is_known = PERIODS[0] in paces_by_days and not deal_health.is_estimate
             is_behind = is_known and max(paces_by_days.values()) < BEHIND
             # A deal that is ahead to date may be slow in the last days.
-            if is_behind and pacing(deal_health.delivery) != "ahead":
+            if is_behind and pacing_status(deal_health.delivery) != "ahead":
                 texts = [f"{pace:.0f} % in the last {days} days" for days, pace in paces_by_days.items()]
                 finding = f"Of what its goal needs, it delivered {' and '.join(texts)}."
                 deal_health = deal_health.with_fault("Behind its goal", finding)
@@ -131,5 +131,5 @@ class Assessor:
             return None, None
         fields = dict.fromkeys((*days.fields.values(), *delivery_fields(days.report.slicer).values()))
         answers = {period: days.ask(period, tuple(fields), (DEAL,), ()) for period in PERIODS}
-        funnels = health.funnels(answers[DAYS], days.fields, days.report.period(DAYS)[1])
+        funnels = deal_checks.funnels(answers[DAYS], days.fields, days.report.period(DAYS)[1])
         return funnels, Deliveries(days.report, answers)

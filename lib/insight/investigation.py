@@ -16,7 +16,7 @@ import numpy as np
 from lib.deals.deal_health import DealContext, DealHealth
 from lib.deals.delivery import PERIODS
 from lib.deals.models import DemandDeal, SupplyPackage, price_type_of
-from lib.insight import change_point, changes, diagnosis, health, seat_prices, win_prices
+from lib.insight import change_point, changes, deal_checks, diagnosis, seat_prices, win_prices
 from lib.insight.change_point import DAYS as HISTORY
 from lib.insight.change_point import LARGEST_REST, Numbers
 from lib.insight.changes import SALES, FieldChange
@@ -39,8 +39,8 @@ def investigate(
 ) -> dict[int, DealHealth]:
     """The health of the deals that are broken, were repaired, or ended without having won anything, with what
     is known of the cause. `healths` are those of all deals by themselves and their funnels."""
-    running = [deal for deal in deals if health.may_deliver(deal, context)]
-    past_deals = [deal for deal in deals if healths[deal.id or 0].words == health.ENDED]
+    running = [deal for deal in deals if deal_checks.may_deliver(deal, context)]
+    past_deals = [deal for deal in deals if healths[deal.id or 0].words == deal_checks.ENDED]
     entities = [*running, *past_deals]
     series: Series = days.series(DEAL, days.report.only(entities)) if entities else {}
     running = [deal for deal in running if str(deal.id) in series]
@@ -55,7 +55,7 @@ def investigate(
         missing = next((step for step in SALES[1:] if sums.get(step) == 0), "")
         if missing and sums.get("bids"):
             finding = f"It had {sums['bids']:,.0f} bids in its last days of the report, and no {missing}."
-            broken.append((deal, DealHealth("idle", f"{health.ENDED}, never won", findings=(finding,))))
+            broken.append((deal, DealHealth("idle", f"{deal_checks.ENDED}, never won", findings=(finding,))))
     losses = _losses(days, [deal for deal, _ in broken])
     members: dict[int, dict[str, Sequence[Entity]]] = {}
     for deal, _ in broken:

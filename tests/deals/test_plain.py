@@ -34,7 +34,7 @@ from lib.deals.models import (
     SupplyPackage,
 )
 from lib.insight.assessor import Assessor
-from lib.ui.deals.insight.health import check_health
+from lib.ui.deals.insight.health_source import check_health
 from lib.wire.errors import Conflict, Forbidden, Invalid, NotFound, Unauthorized, Unreadable, Unsupported
 
 START = dt.datetime(2026, 3, 1, 9, tzinfo=dt.timezone(dt.timedelta(hours=1)))

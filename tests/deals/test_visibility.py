@@ -589,6 +589,6 @@ def test_nothing_else_reads_without_limits() -> None:
         "deals/store/entity_stores.py",  # of all packages of a deal, one word: whether the buyer approved it
         "deals/store/history.py",
         "deals/store/visibility.py",
-        "deals/healths.py",
+        "deals/health_store.py",
         "deals/sync/push.py",
     }

@@ -8,7 +8,7 @@ import pytest
 
 from lib.deals.deal_health import DealContext, DealHealth, FunnelStep
 from lib.deals.models import DemandDeal, Dsp, EntityChange, Seat, SupplyPackage
-from lib.insight.health import Funnels, funnels, health
+from lib.insight.deal_checks import Funnels, funnels, health
 from lib.reporting.answers import Audience, Precision, Total
 from lib.slicers.models import DataField, Slicer
 from lib.slicers.roles import step_fields

@@ -22,7 +22,7 @@ from lib.insight import supply_path
 from lib.insight.deal_report import DealReport
 from lib.reporting.models import InfoQuery
 from lib.serving.connect import Clients
-from lib.serving.deal_health import HealthWatch
+from lib.serving.health_watch import HealthWatch
 from lib.settings import Settings
 
 US, DAYS = "exchange.example", 7

@@ -13,7 +13,7 @@ from sqlalchemy import Boolean, ColumnElement, Integer, Select, String, Table, c
 
 from lib.database import Amount, Instant
 from lib.deals import fields, moments
-from lib.deals.delivery import FIGURES, pacing
+from lib.deals.delivery import FIGURES, pacing_status
 from lib.deals.models import BUYER_STATUS, HEALTH_STATES, STATUSES
 from lib.deals.store import status
 from lib.deals.store import tables as t
@@ -96,7 +96,7 @@ def deliveries(work: Work, ids: Collection[int]) -> dict[str, dict[str, Any]]:
     figures = {row.deal_id: {name: getattr(row, name) for name in FIGURES} for row in rows}
     return {
         str(row.deal_id): figures[row.deal_id]
-        | {"pace": pacing(figures[row.deal_id]), "is_estimate": row.facts.get("is_estimate", False)}
+        | {"pace": pacing_status(figures[row.deal_id]), "is_estimate": row.facts.get("is_estimate", False)}
         for row in rows
     }
 

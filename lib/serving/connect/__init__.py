@@ -17,7 +17,7 @@ from lib.deals.abilities import Abilities
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.buyer_counts import BuyerCounts
 from lib.deals.client import Deals
-from lib.deals.healths import HealthStore
+from lib.deals.health_store import HealthStore
 from lib.deals.negotiation import Negotiations
 from lib.deals.package_records import Drafts, PackageNotes, PackageQuestions
 from lib.deals.proposals.store import Proposals

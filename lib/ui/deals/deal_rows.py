@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from lib.deals import fields, moments
-from lib.deals.delivery import FIGURES, DeliveryFigure, DeliveryKind, GoalKind, Pacing
+from lib.deals.delivery import FIGURES, DeliveryFigure, DeliveryKind, GoalKind
 from lib.deals.fields import BOTH, DEALS, FIELDS, SUPPLY
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.figures.deals import field_text, targeting_text
@@ -25,9 +25,6 @@ PRICE = "Price"
 Tone = Literal["green", "blue", "orange", "gray"]
 TONES: dict[str, Tone] = {"active": "green", "pending": "blue", "paused": "orange", "complete": "gray"}
 MOST_NAMES = 2
-PACINGS: Mapping[Pacing, tuple[str, Tone]] = {
-    "behind": ("Behind", "orange"), "on_track": ("On track", "green"), "ahead": ("Ahead", "blue"),
-}  # fmt: skip
 WRITERS: Mapping[DeliveryKind | GoalKind, Callable[[Numbers, float], str]] = {
     **dict.fromkeys(("impressions", "units_to_date", "units_expected", "units_projected"), Numbers.number),
     "spend": lambda numbers, value: numbers.number(value, 2),
@@ -59,7 +56,7 @@ class DealRow:
     `prices` are those of the deals with their currencies, empty for the usual one, by currency and
     ascending; dates and targeting those of a package, for a deal those of its first one. `more` are the plain
     fields that have a column and no attribute here; `package` is the package whose targeting it is, `health`
-    the words and the tone of a deal's health, `delivery` its figures as texts by name, `pacing` its word.
+    and `pace` the words and the tone of a deal's health and pacing, `delivery` its figures as texts by name.
     """
 
     entity: str
@@ -80,7 +77,7 @@ class DealRow:
     package: SupplyPackage | None = field(default=None, compare=False, repr=False)
     health: tuple[str, str] = ("", "")
     delivery: Mapping[str, str] = field(default_factory=dict, hash=False)
-    pacing: Pacing | None = None
+    pace: tuple[str, str] = ("", "")
 
     @property
     def key(self) -> Key:
@@ -218,8 +215,7 @@ DEAL_COLUMNS = (
     *map(_figure, FIGURES.values()),
     DealColumn("health", "Health", 8.5, (DEALS,), lambda row, _: row.health[0], orders={DEALS: "report"},
         tone=lambda row: row.health[1], on_phone="end"),
-    DealColumn("pace", "Pacing", 5.8, (DEALS,), lambda row, _: PACINGS[row.pacing][0] if row.pacing else "",
-        tone=lambda row: PACINGS[row.pacing][1] if row.pacing else ""),
+    DealColumn("pace", "Pacing", 5.8, (DEALS,), lambda row, _: row.pace[0], tone=lambda row: row.pace[1]),
     DealColumn("id", "Id", 4.0, BOTH, lambda row, _: str(row.id), lambda row, _: row.id, orders=OWN,
         is_falling=True, is_right=True),
     DealColumn("kind", "Kind", value=lambda row, _: KINDS[row.entity]),

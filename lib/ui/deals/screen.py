@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 import streamlit as st
 
@@ -89,12 +90,13 @@ def _content(context: PageContext, key: Key) -> None:
         except NotFound:
             _draw_missing(context, key)
             return
-        _sections(context, key, entity)
+        _draw_head(context, key, entity)
+        _draw_section(context, key, entity)
 
 
-def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
-    does, change = catalog.abilities(context), DrawerChange(context, key)
-    may_change = not does.why_not(key[0], "change") or proposal_form.may_only_propose(context)
+def _draw_head(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
+    """Draw its status, the actions on it, why some are missing, and what came of the last one."""
+    does = catalog.abilities(context)
     with st.container(horizontal=True, vertical_alignment="center"):
         if entity.status:
             st.badge(plain(entity.status.capitalize()), color=TONES.get(entity.status, "gray"))
@@ -120,29 +122,26 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
         st.caption(f":material/history: As last known on {since}; this service can't return a single one.")
     notes.draw()
     draw_problem(PROBLEM)
-    sections: dict[str, Callable[[], None]] = {
-        FACTS: lambda: details.draw(context, entity),
-        ADD: lambda: add_deals.draw(context, entity),
-        TARGETING: lambda: _draw_targeting(context, entity),
-        DELIVERY: lambda: delivery.draw(context, key, entity),
-        CHANGE: lambda: change.draw(entity),
-        HISTORY: lambda: history.draw(context, key),
-    }
-    absent = {
-        name
-        for name, is_offered in (
-            (CHANGE, may_change),
-            (ADD, add_deals.is_offered(entity, does)),
-            (TARGETING, isinstance(entity, SupplyPackage)),
-        )
-        if not is_offered
-    }
-    names = [name for name in sections if name not in absent]
-    if st.session_state.get(SECTION) not in (None, *names):
+
+
+def _draw_section(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
+    """Draw the choice of a section, and the chosen one."""
+    does, change = catalog.abilities(context), DrawerChange(context, key)
+    may_change = not does.why_not(key[0], "change") or proposal_form.may_only_propose(context)
+    sections: dict[str, Callable[[], None]] = {FACTS: partial(details.draw, context, entity)}
+    if add_deals.is_offered(entity, does):
+        sections[ADD] = partial(add_deals.draw, context, entity)
+    if isinstance(entity, SupplyPackage):
+        sections[TARGETING] = partial(_draw_targeting, context, entity)
+    sections[DELIVERY] = partial(delivery.draw, context, key, entity)
+    if may_change:
+        sections[CHANGE] = partial(change.draw, entity)
+    sections[HISTORY] = partial(history.draw, context, key)
+    if st.session_state.get(SECTION) not in (None, *sections):
         del st.session_state[SECTION]
     is_unsaved = may_change and (change.is_unsaved or change.is_kept)
     section = st.segmented_control(
-        "Section", names, default=CHANGE if is_unsaved else FACTS,
+        "Section", [*sections], default=CHANGE if is_unsaved else FACTS,
         format_func=lambda name: f"{plain(name)} •" if name == CHANGE and is_unsaved else plain(name),
         required=True, key=SECTION, persist_state="session", label_visibility="collapsed",
     )  # fmt: skip
@@ -192,9 +191,7 @@ def _remove(context: PageContext, key: Key, etag: str | None) -> None:
         st.rerun()  # the whole page: the dialog alone would look for what is deleted
 
 
-def _draw_targeting(context: PageContext, entity: PackageOrDeal) -> None:
-    if not isinstance(entity, SupplyPackage):
-        return
+def _draw_targeting(context: PageContext, entity: SupplyPackage) -> None:
     with report_errors("The targeting", effect="Nothing was changed."):
         descriptions = targeting_text.describe(context, deal_report.usual_days(context), entity)
         lists = catalog.list_entries(context)

@@ -14,7 +14,7 @@ from lib.deals.delivery import FIGURES
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.people import Grant
 from lib.serving import connect
-from lib.serving.deal_health import HealthWatch
+from lib.serving.health_watch import HealthWatch
 from lib.settings import Settings
 from lib.slicers.warehouse import Warehouse
 from lib.ui.deals import catalog

@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 from lib import settings as settings_module
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.serving import connect
-from lib.serving.deal_health import HealthWatch
+from lib.serving.health_watch import HealthWatch
 from lib.settings import Settings
 from lib.ui.deals import catalog, deal_rows
 from lib.views import BoardCell

@@ -14,7 +14,7 @@ from lib.deals.deal_health import DealHealth
 from lib.figures.numbers import Numbers
 from lib.people import DealsGrant, Grant, Person
 from lib.reporting.models import AudienceQuery
-from lib.serving.deal_health import HealthWatch
+from lib.serving.health_watch import HealthWatch
 from lib.settings import Settings
 from lib.slicers.models import DataField
 

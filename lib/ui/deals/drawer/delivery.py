@@ -18,7 +18,7 @@ from lib.ui.charts import theme, time_chart
 from lib.ui.deals import catalog, counts
 from lib.ui.deals.buyers import dossier_panel
 from lib.ui.deals.deal_rows import Key
-from lib.ui.deals.insight import health, report
+from lib.ui.deals.insight import health_view, report
 from lib.ui.kit import screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
@@ -35,7 +35,7 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     Or why there is no delivery to show.
     """
     with report_errors("The delivery", effect="Nothing was changed."):
-        health.draw_funnel(context, key)
+        health_view.draw_funnel(context, key)
         if (deals_context := report.of_deals_or_note(context)) is None:
             return
         if isinstance(entity, DemandDeal):

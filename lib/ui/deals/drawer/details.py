@@ -16,7 +16,7 @@ from lib.figures.deals.field_text import amount
 from lib.ui.deals import catalog, deal_rows
 from lib.ui.deals.buyers import answer_panel, dossier_panel, hand_over
 from lib.ui.deals.deal_rows import DealRow, of_deal, of_package
-from lib.ui.deals.insight import health, supply_path
+from lib.ui.deals.insight import health_view, supply_path
 from lib.ui.deals.list_state import OPEN
 from lib.ui.kit import address, listing, notes, screens, times, widgets
 from lib.ui.kit.frame import PageContext
@@ -56,7 +56,7 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
         # Whole where they can be read.
         packages = [whole_packages.get(package.id, package) for package in entity.supply_deals]
         money = field_text.prices_of(context)
-        health.draw_reasons(context, (entity.entity, entity.id or 0))
+        health_view.draw_reasons(context, (entity.entity, entity.id or 0))
         if entity.deal_id:
             widgets.text_to_copy(entity.deal_id)
         answer_panel.draw(context, entity, packages)

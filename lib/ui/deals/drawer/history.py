@@ -32,8 +32,11 @@ def draw(context: PageContext, key: Key) -> None:
     with report_errors("The history", effect="Nothing was changed."):
         changes, money = context.deals.history(*key), catalog.prices_of(context, *key)
         st.table(table(changes, money), border="horizontal", hide_index=True, alt="Changes, latest first")
-        labels = ["; ".join(sentences(change, money)) for change in changes]
-        draw_evidence(context, key, changes, labels)
+        if (subject := _choose(changes, money)) is None:
+            report.forget(PLACE)
+            return
+        with report_errors("The evidence", effect="Nothing was changed."):
+            _draw_evidence(context, key, changes, subject)
 
 
 def table(changes: list[EntityChange], money: Prices = USUAL) -> pd.DataFrame:
@@ -50,25 +53,20 @@ def table(changes: list[EntityChange], money: Prices = USUAL) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["When", "Who", "What"])
 
 
-PLACE = "evidence"
 SELECTION = "evidence_of"
 LONGEST = 90
 
 
-def draw_evidence(
-    context: PageContext, key: Key, changes: Sequence[EntityChange], labels: Sequence[str]
-) -> None:
-    """Draw the choice of a change, and its evidence; nothing where nothing was changed.
-
-    `labels` say what each of the changes was.
-    """
+def _choose(changes: Sequence[EntityChange], money: Prices) -> EntityChange | None:
+    """Draw the choice of a change, and return it; nothing where nothing was changed."""
     names = {
-        change.id: f"{field_text.moment(change.at.astimezone(times.zone()))} · {label[:LONGEST]}"
-        for change, label in zip(changes, labels, strict=True)
+        change.id: f"{field_text.moment(change.at.astimezone(times.zone()))} · "
+        f"{'; '.join(sentences(change, money))[:LONGEST]}"
+        for change in changes
         if change.action == "changed"
     }
     if not names:
-        return
+        return None
     if st.session_state.get(SELECTION) not in (None, *names):
         del st.session_state[SELECTION]
     selection = st.selectbox(
@@ -76,51 +74,57 @@ def draw_evidence(
         placeholder="Choose a change to see the days before and after it",
         format_func=lambda number: names[number], key=SELECTION,
     )  # fmt: skip
-    if selection is None:
-        report.forget(PLACE)
+    return next((change for change in changes if change.id == selection), None)
+
+
+PLACE = "evidence"
+
+
+def _draw_evidence(
+    context: PageContext, key: Key, changes: Sequence[EntityChange], subject: EntityChange
+) -> None:
+    """Draw the days before and after a change, beside those of what was not touched."""
+    if (deals_context := report.of_deals_or_note(context)) is None:
         return
-    with report_errors("The evidence", effect="Nothing was changed."):
-        subject = next(change for change in changes if change.id == selection)
-        if (deals_context := report.of_deals_or_note(context)) is None:
-            return
-        slicer, insight = deals_context.slicer, deal_report.insight(deals_context)
-        around = insight.evidence_days(subject.at)
-        if around is None:
-            ready = day_of(subject.at, slicer.timezone) + timedelta(days=Evidence.FEWEST_DAYS + 1)
-            st.info(
-                f"There is evidence once the report has {Evidence.FEWEST_DAYS} complete days after the "
-                f"change, from {write_day(ready)} on.",
-                icon=":material/hourglass_empty:",
-            )
-            return
-        entity = context.deals.get(*key)
-        entities, counterparts = (
-            context.deals.list(entity, limit=LARGEST_PAGE, ordering="id").results
-            for entity in sorted(KINDS, key=lambda kind: kind != key[0])
+    slicer, insight = deals_context.slicer, deal_report.insight(deals_context)
+    around = insight.evidence_days(subject.at)
+    if around is None:
+        ready = day_of(subject.at, slicer.timezone) + timedelta(days=Evidence.FEWEST_DAYS + 1)
+        st.info(
+            f"There is evidence once the report has {Evidence.FEWEST_DAYS} complete days after the "
+            f"change, from {write_day(ready)} on.",
+            icon=":material/hourglass_empty:",
         )
-        fields = [slicer.data_field(name) for name in focus.usual_metrics(slicer)]
-        lookup = insight.evidence(around, entity, subject, changes, entities, counterparts, fields)
-        answers = report.answers(deals_context, PLACE, lookup.queries, "the evidence")
-        if answers is None:
-            return
-        evidence, texts = lookup.read(answers), counts.numbers()
-        st.dataframe(
-            straighten(_table(evidence, texts)), hide_index=True,
-            alt="The figures before and after the change",
-        )  # fmt: skip
-        precisions = dict.fromkeys(precision.summary(answer, fields, texts) for answer in answers)
-        st.caption(plain(_note(deals_context, evidence, precisions)))
-        # What else was changed, so that the difference is not of this change alone.
-        if count := len(evidence.also):
-            what = counts.count_label("other change", count)
-            sentence = f"{what} in these days: the difference is of all of them."
-            st.warning(sentence, icon=":material/warning:")
-        if count := len(evidence.beside):
-            other = next(kind for entity, kind in KINDS.items() if entity != evidence.entity.entity)
-            what = counts.count_label(f"linked {other}", count)
-            since = numbers.days(evidence.around.before[0], evidence.around.before[0])
-            sentence = f"{what} changed since {since} too: the difference may be of both."
-            st.warning(sentence, icon=":material/warning:")
+        return
+    entity = context.deals.get(*key)
+    entities, counterparts = (
+        context.deals.list(entity, limit=LARGEST_PAGE, ordering="id").results
+        for entity in sorted(KINDS, key=lambda kind: kind != key[0])
+    )
+    fields = [slicer.data_field(name) for name in focus.usual_metrics(slicer)]
+    lookup = insight.evidence(around, entity, subject, changes, entities, counterparts, fields)
+    answers = report.answers(deals_context, PLACE, lookup.queries, "the evidence")
+    if answers is None:
+        return
+    evidence, texts = lookup.read(answers), counts.numbers()
+    st.dataframe(
+        straighten(_table(evidence, texts)), hide_index=True,
+        alt="The figures before and after the change",
+    )  # fmt: skip
+    precisions = dict.fromkeys(precision.summary(answer, fields, texts) for answer in answers)
+    st.caption(plain(_note(deals_context, evidence, precisions)))
+    # What else was changed, so that the difference is not of this change alone.
+    others = []
+    if count := len(evidence.also):
+        what = counts.count_label("other change", count)
+        others.append(f"{what} in these days: the difference is of all of them.")
+    if count := len(evidence.beside):
+        other = next(kind for entity, kind in KINDS.items() if entity != evidence.entity.entity)
+        what = counts.count_label(f"linked {other}", count)
+        since = numbers.days(evidence.around.before[0], evidence.around.before[0])
+        others.append(f"{what} changed since {since} too: the difference may be of both.")
+    for sentence in others:
+        st.warning(sentence, icon=":material/warning:")
 
 
 def _table(evidence: Evidence, locale_numbers: Numbers) -> dict[str, list[str]]:

@@ -74,13 +74,10 @@ def _content(context: PageContext, ids: tuple[int, ...]) -> None:
             ]
             asking = deal_report.insight(context)
             lookup = asking.overlap([translation.filters for translation in translations], field.name)
-            answers = report.answers(context, PLACE, lookup.queries, "the overlap")
+            answers = report.answers_with_data(context, PLACE, lookup.queries, "the overlap")
             if answers is None:
                 return
             days = numbers.days(*report.period(context, lookup.queries[0]))
-            if not any(answer.has_data for answer in answers):
-                st.caption(f"The report has no data for {days}.")
-                return
             single, pairs = lookup.read(answers)
             names = [f"{number} · {package.name or package.id}" for number, package in enumerate(packages, 1)]
             st.dataframe(straighten(matrix(names, single, pairs, field)), width="stretch", height="content")

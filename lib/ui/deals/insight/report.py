@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from lib.figures import numbers
 from lib.figures.deals.deal_report import insight
 from lib.insight import DeadSearch
 from lib.reporting import named_days
@@ -100,6 +101,17 @@ def answers(
     st.caption(f":material/hourglass_top: Computing {what}: {count} of {total} questions answered.")
     look_again(batch)
     return None
+
+
+def answers_with_data(
+    context: PageContext, place: str, queries: Sequence[AudienceQuery], what: str
+) -> list[Audience] | None:
+    """The same, of questions about the same days; says so, and returns None, where these have no data."""
+    audiences = answers(context, place, queries, what)
+    if audiences is not None and not any(audience.has_data for audience in audiences):
+        st.caption(f"The report has no data for {numbers.days(*period(context, queries[0]))}.")
+        return None
+    return audiences
 
 
 def query_batch(context: PageContext, place: str, queries: Sequence[AudienceQuery]) -> QueryBatch:

@@ -68,16 +68,13 @@ def draw_days(
         win_lookup = (
             None if wins is None else asking.daily_wins(wins, filters, amounts, Forecast.HISTORY_DAYS)
         )
-        answers = report.answers(
+        answers = report.answers_with_data(
             context, place, [query, *(win_lookup.queries if win_lookup else ())], "the figures per day"
         )
         if answers is None:
             return
         answer, *answers_by_seat = answers
         period = asking.period(Forecast.HISTORY_DAYS)
-        if not answer.has_data:
-            st.caption(f"The report has no data for {numbers.days(*period)}.")
-            return
         figures = [(field, answer.by_day(field.name, period)) for field in fields]
         shown_days = (period[1] - timedelta(days=DAYS - 1), period[1])
         _chart(place, [(field, daily[-DAYS:]) for field, daily in figures], numbers.days(*shown_days))
@@ -219,13 +216,10 @@ def draw_costs(
         return
     with report_errors("The cost of each target", effect="What you entered is kept."):
         lookup = deal_report.insight(context).target_costs(targeting, lists, media_type, field.name)
-        answers = report.answers(context, place, lookup.queries, "the cost of each target")
+        answers = report.answers_with_data(context, place, lookup.queries, "the cost of each target")
         if answers is None:
             return
         days = numbers.days(*report.period(context, lookup.queries[0]))
-        if not any(answer.has_data for answer in answers):
-            st.caption(f"The report has no data for {days}.")
-            return
         costs, trials = lookup.read(answers)
         texts = counts.numbers()
         columns = {

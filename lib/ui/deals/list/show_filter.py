@@ -5,7 +5,7 @@ import streamlit as st
 from lib.deals.fields import DEALS
 from lib.ui.deals import list_state
 from lib.ui.deals.buyers import answer_panel
-from lib.ui.deals.insight import health, supply_path
+from lib.ui.deals.insight import health_view, supply_path
 from lib.ui.deals.list_state import Filters
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -43,7 +43,7 @@ def draw(context: PageContext, entity: str) -> str:
 
 def filters(context: PageContext, entity: str, choice: str, order: str) -> tuple[Filters, str]:
     """The part of the list's filters that this choice and order need, or why it can't be filtered so."""
-    conditions, why_not = health.filters(context, choice == ATTENTION, order)
+    conditions, why_not = health_view.filters(context, choice == ATTENTION, order)
     ids: tuple[str, ...] | None = None
     if choice == UNAUTHORIZED:
         ids, why_not = supply_path.unauthorized_ids(context, entity)

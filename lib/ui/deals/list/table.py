@@ -16,7 +16,7 @@ from lib.ui.deals.catalog import read_number
 from lib.ui.deals.changes import dead_targets_dialog, pause_dialog, undo
 from lib.ui.deals.csv import csv_changes, csv_creations
 from lib.ui.deals.drawer import details
-from lib.ui.deals.insight import health, overlap
+from lib.ui.deals.insight import health_source, health_view, overlap
 from lib.ui.deals.list import export_csv, proposals, saved_lists, show_filter
 from lib.ui.deals.list_state import (
     COLUMNS,
@@ -92,7 +92,7 @@ def draw(context: PageContext) -> None:
     list_view, (search, why_not) = list_state.current(), _search_bar(context)
     if why_not:
         show_filter.draw_refusal(why_not)
-        health.follow(context, search.entity)
+        health_view.follow(context, search.entity)
         return
     part = catalog.page(context, search)
     if search.page and not part.rows:
@@ -116,7 +116,7 @@ def draw(context: PageContext) -> None:
     with summary:
         st.caption(_count_label(context, search, part.count), width="content")
         with st.container(width="content"):
-            health.follow(context, search.entity, [row.id for row in part.rows])
+            health_view.follow(context, search.entity, [row.id for row in part.rows])
         if open_key() is None and not address.read(proposals.PARAM):
             notes.draw()
     with bar:
@@ -131,6 +131,9 @@ def draw(context: PageContext) -> None:
             csv_creations.draw(context, search.entity)
             csv_changes.draw(context, search.entity)
         draw_by_id(context)
+
+
+FILTER_TITLES = {"status": "Status", "media_type": "Media type", "seat": "Seat", "dsp": "DSP"}
 
 
 def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
@@ -161,7 +164,14 @@ def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
         if not is_open:
             st.html(CLOSED)
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="deals_filters"):
-            filters = {name: _several(context, name) for name in names}
+            filters = {}
+            for name in names:
+                options, label_of = _options(context, name)
+                filters[name] = st.multiselect(
+                    FILTER_TITLES[name], options, format_func=label_of, key=FILTER.format(name),
+                    bind="query-params", placeholder=FILTER_TITLES[name], label_visibility="collapsed",
+                    select_all=False, filter_mode="contains", on_change=list_state.start_over,
+                )  # fmt: skip
             choice = show_filter.draw(context, entity)
     if choice:
         st.caption(f"{show_filter.TITLES[choice]}: {show_filter.MEANINGS[choice]}")
@@ -174,16 +184,6 @@ def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
     is_page = number.isascii() and number.isdigit() and 0 < int(number) < 10**6
     page = int(number) - 1 if is_page else 0
     return ListSearch(entity, search_text, means, conditions, order, page), why_not
-
-
-def _several(context: PageContext, name: str) -> list[str]:
-    titles = {"status": "Status", "media_type": "Media type", "seat": "Seat", "dsp": "DSP"}
-    options, label_of = _options(context, name)
-    return st.multiselect(
-        titles[name], options, format_func=label_of, key=FILTER.format(name), bind="query-params",
-        placeholder=titles[name], label_visibility="collapsed", select_all=False, filter_mode="contains",
-        on_change=list_state.start_over,
-    )  # fmt: skip
 
 
 def _options(context: PageContext, name: str) -> tuple[list[str], Callable[[str], str]]:
@@ -212,7 +212,7 @@ def _listing(
     names: Sequence[str],
 ) -> None:
     does = catalog.abilities(context)
-    rows = health.add_health(context, catalog.mark_rows(context, part.rows))
+    rows = health_view.add_health(context, catalog.mark_rows(context, part.rows))
     rows = details.add_owners(context, rows) if "owner" in names else rows
     money = field_text.prices_of(context)
     selection = (
@@ -232,7 +232,7 @@ def _listing(
 
 
 def _orders(context: PageContext, entity: str) -> frozenset[str]:
-    return orders(entity, catalog.abilities(context), entity == DEALS and health.is_stored(context))
+    return orders(entity, catalog.abilities(context), entity == DEALS and health_source.is_stored(context))
 
 
 def _choose_columns(context: PageContext, entity: str) -> list[str]:

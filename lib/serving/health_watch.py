@@ -14,7 +14,7 @@ from functools import partial
 
 from lib import database
 from lib.deals.buyer_counts import BuyerCounts
-from lib.deals.healths import BATCH_SIZE, NO_REPORT, HealthReport, HealthStore, Pair
+from lib.deals.health_store import BATCH_SIZE, NO_REPORT, HealthReport, HealthStore, Pair
 from lib.deals.supply.states import SupplyIndex
 from lib.deals.supply.store import SupplyFiles
 from lib.insight import Assessor, Insight

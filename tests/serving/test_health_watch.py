@@ -24,7 +24,7 @@ from lib.deals.store.tables import demand_deals
 from lib.people import Grant, Person
 from lib.serving import connect
 from lib.serving.connect import Clients
-from lib.serving.deal_health import HealthWatch
+from lib.serving.health_watch import HealthWatch
 from lib.settings import Settings
 from lib.slicers.warehouse import Warehouse
 from lib.wire.errors import Invalid

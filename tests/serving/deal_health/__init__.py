@@ -1,1 +1,0 @@
-"""Tests of lib/serving/deal_health."""
