@@ -37,7 +37,7 @@ REPORT = f"demo/{SOLD}"
 
 def bench() -> ModuleType:
     """The bench of long lists, whose deals these tests use."""
-    path = Path(__file__).parents[3] / "bench/deals.py"
+    path = Path(__file__).parents[2] / "bench/deals.py"
     spec = importlib.util.spec_from_file_location("bench_deals", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
