@@ -50,7 +50,7 @@ def propose_package(desk: Desk, arguments: PackageToPropose) -> Json:
     """Propose a package; the answer has what it is expected to have, and what of the filters was left out."""
     report = report_of_deals(desk)
     base = None if arguments.like is None else require(desk, SupplyPackage, arguments.like)
-    targets, lists = _targets(desk, report, arguments.filters)
+    targets, lists, question = _targets(desk, report, arguments.filters)
     targeting = _targeting(base, targets.targeting)
     media_type = arguments.media_type or targets.media_type or (base.media_type if base else None)
     if media_type is None:
@@ -69,13 +69,9 @@ def propose_package(desk: Desk, arguments: PackageToPropose) -> Json:
     lists = {**lists, **({} if base is None else lists_of(desk, [base]))}
     booking = start, end
     forecast = report and report.expected(targeting, lists, media_type, booking)
-    proposal = {"fields": fields, "reason": arguments.reason, "expected": forecast}
-    proposal["question"] = _package_question(desk, report, arguments.filters)
-    left_out, kinds = (
-        [f"{gap.filter.name}: {gap.why}" for gap in targets.left_out],
-        [e.kind for e in targets.lists],
-    )
-    left_out += [f"{kind.title}: no list has these entries; make one first" for kind in kinds]
+    proposal = {"fields": fields, "reason": arguments.reason, "expected": forecast, "question": question}
+    left_out = [f"{gap.filter.name}: {gap.why}" for gap in targets.left_out]
+    left_out += [f"{new.kind.title}: no list has these entries; make one first" for new in targets.lists]
     answer = _describe(desk, desk.deals_api.propose(proposal))
     return answer | {"not_targeted": [*map(text, left_out)]}
 
@@ -101,16 +97,20 @@ def propose_change(desk: Desk, arguments: ChangeToPropose) -> Json:
     return answer | {"of": {"id": arguments.id, "name": text(entity.name or "")}}
 
 
-def _targets(desk: Desk, report: Insight | None, filters: list[KeyFilter]) -> tuple[FromFilters, Lists]:
-    """The targeting that filters make, and the entries of all lists, in which it finds those it needs."""
+def _targets(
+    desk: Desk, report: Insight | None, filters: list[KeyFilter]
+) -> tuple[FromFilters, Lists, Json | None]:
+    """The targeting that filters make, the entries of all lists, in which it finds those it needs, and the
+    question that the filters are, for whoever decides."""
     if not filters:
-        return FromFilters(), {}
+        return FromFilters(), {}, None
     if report is None:
         raise BadRequest("Filters need a report of deals that you may see: name a package in `like` instead")
     conditions, api = [*map(key_filter, filters)], desk.deals_api
-    desk.query(f"{report.project}/{report.name}", filters=conditions)
+    params = links.to_params(desk.query(f"{report.project}/{report.name}", filters=conditions))
+    question = {"project": params.pop("project"), "slicer": params.pop("slicer"), "params": params}
     lists = entries([*api.everything(DomainList), *api.everything(AppList)])
-    return from_filters([*map(Filter.model_validate, conditions)], report.slicer, lists), lists
+    return from_filters([*map(Filter.model_validate, conditions)], report.slicer, lists), lists, question
 
 
 def _targeting(base: SupplyPackage | None, own: Targeting) -> Targeting:
@@ -120,15 +120,6 @@ def _targeting(base: SupplyPackage | None, own: Targeting) -> Targeting:
     parts = {name: getattr(own, name) or getattr(base, name) for name in TARGETING}
     dumps = {name: [target.model_dump() for target in targets] for name, targets in parts.items()}
     return Targeting.model_validate(dumps)
-
-
-def _package_question(desk: Desk, report: Insight | None, filters: list[KeyFilter]) -> Json | None:
-    """The question that the filters are, for whoever decides."""
-    if report is None or not filters:
-        return None
-    query = desk.query(f"{report.project}/{report.name}", filters=[*map(key_filter, filters)])
-    params = links.to_params(query)
-    return {"project": params.pop("project"), "slicer": params.pop("slicer"), "params": params}
 
 
 def _describe(desk: Desk, proposal: Json) -> Json:

@@ -26,12 +26,23 @@ def resolve(text: str, today: dt.date) -> dt.date:
     text, and for a date outside the years 1 to 9999.
     """
     try:
-        day = _resolve(text, today)
+        if text in ("today", "yesterday"):
+            return today - dt.timedelta(days=text == "yesterday")
+        if _ABSOLUTE.fullmatch(text):
+            return dt.date.fromisoformat(text)
+        if days := re.fullmatch(_DAYS_BACK, text):
+            return today - dt.timedelta(days=int(days[1]))
+        if months := re.fullmatch(_MONTHS_BACK, text):
+            edge = months[2]
+            year, month = divmod(today.year * 12 + today.month - 1 - int(months[1]), 12)
+            first = dt.date(year, month + 1, 1)
+            last = first.replace(day=calendar.monthrange(year, month + 1)[1])
+            if edge is not None:
+                return first if edge == "_first" else last
+            return min(first + dt.timedelta(days=today.day - 1), last)
     except (ValueError, OverflowError):
         raise BadRequest(f"There is no such date as '{shorten(text)}'; write {DATE_FORMS}") from None
-    if day is None:
-        raise BadRequest(f"Can't read the date '{shorten(text)}'; write {DATE_FORMS}")
-    return day
+    raise BadRequest(f"Can't read the date '{shorten(text)}'; write {DATE_FORMS}")
 
 
 def date_range(start: str, end: str, today: dt.date) -> tuple[dt.date, dt.date]:
@@ -78,21 +89,3 @@ def last_days(slicer: Slicer, today: dt.date, days: int) -> tuple[str, str]:
 def shorten(text: str) -> str:
     """The text in an error's reason: its first 40 characters."""
     return text if len(text) <= 40 else f"{text[:40]}…"
-
-
-def _resolve(text: str, today: dt.date) -> dt.date | None:
-    if text in ("today", "yesterday"):
-        return today - dt.timedelta(days=text == "yesterday")
-    if _ABSOLUTE.fullmatch(text):
-        return dt.date.fromisoformat(text)
-    if days := re.fullmatch(_DAYS_BACK, text):
-        return today - dt.timedelta(days=int(days[1]))
-    if months := re.fullmatch(_MONTHS_BACK, text):
-        edge = months[2]
-        year, month = divmod(today.year * 12 + today.month - 1 - int(months[1]), 12)
-        first = dt.date(year, month + 1, 1)
-        last = first.replace(day=calendar.monthrange(year, month + 1)[1])
-        if edge is not None:
-            return first if edge == "_first" else last
-        return min(first + dt.timedelta(days=today.day - 1), last)
-    return None

@@ -40,10 +40,6 @@ def read_number(value: Any) -> Any:
     return value
 
 
-def _lenient_flag(value: Any) -> Any:
-    return FLAGS.get(str(value).lower(), value)
-
-
 def _day(value: Any) -> Any:
     """`YYYY-MM-DD` of a date or a time; invalid dates count as missing."""
     try:
@@ -59,7 +55,9 @@ def use_defaults(usual: Any) -> BeforeValidator:
 
 Whole = Annotated[int, BeforeValidator(read_number)]
 Number = Annotated[float, BeforeValidator(read_number)]
-LenientFlag = Annotated[Literal[0, 1], BeforeValidator(_lenient_flag), use_defaults(0)]
+LenientFlag = Annotated[
+    Literal[0, 1], BeforeValidator(lambda value: FLAGS.get(str(value).lower(), value)), use_defaults(0)
+]
 LenientText = Annotated[str, use_defaults("")]
 LenientName = Annotated[str | None, use_defaults(None)]
 Day = Annotated[str | None, BeforeValidator(_day)]

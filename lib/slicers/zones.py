@@ -70,14 +70,13 @@ def by_city() -> Mapping[str, str]:
 @lru_cache(maxsize=1)
 def _by_city(hour: dt.datetime) -> Mapping[str, str]:
     cities = sorted(names(), key=lambda name: name.replace("_", " ").rpartition("/")[::-1])
-    return {name: _city_title(name, hour) for name in cities}
-
-
-def _city_title(name: str, hour: dt.datetime) -> str:
-    *areas, city = name.replace("_", " ").split("/")
-    ahead = hour.astimezone(time_zones.zone(name)).strftime("%z")  # as +0530
-    hours = f"{int(ahead[:3]):+d}{f':{ahead[3:]}'.removesuffix(':00')}"
-    return f"{', '.join([city, *areas])} · UTC{hours}"
+    titles = {}
+    for name in cities:
+        *areas, city = name.replace("_", " ").split("/")
+        ahead = hour.astimezone(time_zones.zone(name)).strftime("%z")  # as +0530
+        hours = f"{int(ahead[:3]):+d}{f':{ahead[3:]}'.removesuffix(':00')}"
+        titles[name] = f"{', '.join([city, *areas])} · UTC{hours}"
+    return titles
 
 
 def clock_hours(zone: Zone, hours: Ints) -> Ints:

@@ -158,6 +158,11 @@ class Definition(DefinitionPart):
     def slicer(self, first_date: str | None, last_date: str | None) -> Slicer:
         """The answer to info, for rows between these two dates."""
         roles = {(role in get_args(KeyRole), name): role for role, name in self.roles.items()}
+        # Its own granularity and the coarser ones, the coarsest first.
+        finest, rows = GRANULARITIES[self.time.granularity], [*GRANULARITIES.values()]
+        times = [*reversed(rows[rows.index(finest) :])]
+        times += [CYCLES["weekday"]] if finest.clock_hours else []
+        times += [CYCLES["hour_of_day"]] if finest.is_within_day else []
         return Slicer(
             timezone=self.timezone,
             supports_timezone=int(self.time.has_zones),
@@ -167,7 +172,13 @@ class Definition(DefinitionPart):
             audience_sources=tuple(source.descriptor() for source in self.audience_sources),
             key_fields=(
                 *(_with_role(f.descriptor(), roles.get((True, f.name))) for f in self.key_fields),
-                *self._time_key_fields(),
+                *[
+                    KeyField(
+                        name=row.key_field, description=row.name.replace("_", " ").capitalize(),
+                        annotation=self.time.annotation,
+                    )
+                    for row in times
+                ],
             ),
             data_fields=(
                 *(_with_role(f.descriptor(), roles.get((False, f.name))) for f in self.data_fields),
@@ -181,16 +192,6 @@ class Definition(DefinitionPart):
             ),
             extensions=EXTENSIONS,
         )  # fmt: skip
-
-    def _time_key_fields(self) -> list[KeyField]:
-        rows = [*GRANULARITIES.values()]
-        finest = GRANULARITIES[self.time.granularity]
-        spans = reversed(rows[rows.index(finest) :])
-        cycles = [CYCLES["weekday"]] if finest.clock_hours else []
-        cycles += [CYCLES["hour_of_day"]] if finest.is_within_day else []
-        titles = {row.key_field: row.name.replace("_", " ").capitalize() for row in (*spans, *cycles)}
-        about = self.time.annotation
-        return [KeyField(name=name, description=title, annotation=about) for name, title in titles.items()]
 
 
 def _with_role(field: AnyField, role: str | None) -> AnyField:
