@@ -44,7 +44,32 @@ class SessionHealth:
     """What was found in this session; see StoredHealths for what its methods do."""
 
     def __init__(self, context: PageContext) -> None:
-        self._coming = _check(context)
+        """A check of this person's deals is begun, unless there is one; one that failed stands as long."""
+        cache: SessionCache[Healths | TrancheError | None]
+        cache = session_cache.of(catalog.HEALTH, partial(SessionCache, SECONDS, 1))
+        key = (context.person.username, context.person.grants)
+        if (check := cache.find(key)) is None:
+            check_now: Callable[[], Healths | None]
+            try:
+                report_context = report.of_deals(context)
+                asking = None if report_context is None else deal_report.insight(report_context)
+                usual = context.clients.usual_terms.get("price_type", "floor")
+                index, buyer_counts = context.clients.supply_files.index(), context.clients.buyer_counts
+                assessor = Assessor(asking, usual, index, buyer_counts, Settings.current().dossier_tolerance)
+                check_now = partial(check_health, context.deals, catalog.seats(context), assessor.assess)
+            except TrancheError as error:
+                trouble = error
+                check = cache.begin(key, lambda: trouble)[0]
+            else:
+
+                def outcome() -> Healths | TrancheError | None:
+                    try:
+                        return check_now()
+                    except TrancheError as error:
+                        return error
+
+                check = cache.begin(key, outcome)[0]
+        self._coming: Check = check
 
     def of(self, ids: Collection[int]) -> Healths:
         """The health of these deals, as far as it comes at once."""
@@ -98,33 +123,6 @@ class SessionHealth:
         except WaitedTooLong:
             return None
         return None if isinstance(outcome, TrancheError) else outcome
-
-
-def _check(context: PageContext) -> Check:
-    """The check of this person's deals; one that failed stands as long as one that did not."""
-    cache: SessionCache[Healths | TrancheError | None]
-    cache = session_cache.of(catalog.HEALTH, partial(SessionCache, SECONDS, 1))
-    key = (context.person.username, context.person.grants)
-    if (check := cache.find(key)) is not None:
-        return check
-    try:
-        report_context = report.of_deals(context)
-        asking = None if report_context is None else deal_report.insight(report_context)
-        usual = context.clients.usual_terms.get("price_type", "floor")
-        index, buyer_counts = context.clients.supply_files.index(), context.clients.buyer_counts
-        assessor = Assessor(asking, usual, index, buyer_counts, Settings.current().dossier_tolerance)
-        check_now = partial(check_health, context.deals, catalog.seats(context), assessor.assess)
-    except TrancheError as error:
-        trouble = error
-        return cache.begin(key, lambda: trouble)[0]
-
-    def outcome() -> Healths | TrancheError | None:
-        try:
-            return check_now()
-        except TrancheError as error:
-            return error
-
-    return cache.begin(key, outcome)[0]
 
 
 BATCH_SIZE = 50

@@ -147,26 +147,21 @@ def _open(context: PageContext, from_filters: FromFilters) -> None:
     if not all(names):
         st.error("Name the list first. Nothing was created.", icon=":material/error:")
         return
+    ids = []
     try:
-        ids = [
-            _list(context, new_list, name) for new_list, name in zip(from_filters.lists, names, strict=True)
-        ]
+        for new_list, name in zip(from_filters.lists, names, strict=True):
+            # Created once: with the same name and entries it has the same key.
+            kind = _kind(new_list)
+            parts = (context.person.username, kind.model.entity, name, *new_list.entries)
+            key = str(uuid.uuid5(uuid.NAMESPACE_OID, "\n".join(parts)))
+            fields: dict[str, Any] = {"name": name, kind.word: new_list.entries}
+            ids.append(context.deals.create(kind.model, kind.model(**fields), key).id or 0)
+            catalog.forget()
     except TrancheError as error:
         st.error(f"{plain(error.sentence)} Your question is kept.", icon=":material/error:")
         return
     state.fill_from(from_filters.with_lists(ids), from_filters.media_type, package_question(context))
     st.switch_page(screens.NEW_PACKAGE, query_params={})
-
-
-def _list(context: PageContext, entry_list: NewList, name: str) -> int:
-    """Create the list, once: with the same name and entries it has the same key."""
-    kind = _kind(entry_list)
-    parts = (context.person.username, kind.model.entity, name, *entry_list.entries)
-    key = str(uuid.uuid5(uuid.NAMESPACE_OID, "\n".join(parts)))
-    fields: dict[str, Any] = {"name": name, kind.word: entry_list.entries}
-    new_list = context.deals.create(kind.model, kind.model(**fields), key)
-    catalog.forget()
-    return new_list.id or 0
 
 
 def _kind(new_list: NewList) -> ListKind:
