@@ -51,7 +51,12 @@ def propose_package(desk: Desk, arguments: PackageToPropose) -> Json:
     report = report_of_deals(desk)
     base = None if arguments.like is None else require(desk, SupplyPackage, arguments.like)
     targets, lists, question = _targets(desk, report, arguments.filters)
-    targeting = _targeting(base, targets.targeting)
+    targeting = targets.targeting
+    if base is not None:
+        # That of the other package, with those kinds in place of its own that filters name.
+        parts = {name: getattr(targeting, name) or getattr(base, name) for name in TARGETING}
+        dumps = {name: [target.model_dump() for target in part] for name, part in parts.items()}
+        targeting = Targeting.model_validate(dumps)
     media_type = arguments.media_type or targets.media_type or (base.media_type if base else None)
     if media_type is None:
         raise BadRequest("media_type is required where no package is named in `like`")
@@ -111,15 +116,6 @@ def _targets(
     question = {"project": params.pop("project"), "slicer": params.pop("slicer"), "params": params}
     lists = entries([*api.everything(DomainList), *api.everything(AppList)])
     return from_filters([*map(Filter.model_validate, conditions)], report.slicer, lists), lists, question
-
-
-def _targeting(base: SupplyPackage | None, own: Targeting) -> Targeting:
-    """That of the other package, with those kinds in place of its own that filters name."""
-    if base is None:
-        return own
-    parts = {name: getattr(own, name) or getattr(base, name) for name in TARGETING}
-    dumps = {name: [target.model_dump() for target in targets] for name, targets in parts.items()}
-    return Targeting.model_validate(dumps)
 
 
 def _describe(desk: Desk, proposal: Json) -> Json:

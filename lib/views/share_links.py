@@ -229,20 +229,16 @@ def check_origins(origins: Iterable[str]) -> tuple[str, ...]:
     """The origins, in lower case and once each; BadRequest for a text that is no origin."""
     clean = tuple(dict.fromkeys(origin.strip().rstrip("/").lower() for origin in origins if origin.strip()))
     for origin in clean:
-        if not ORIGIN.fullmatch(origin) or not _has_port(origin):
+        try:
+            is_origin = bool(ORIGIN.fullmatch(origin)) and urlsplit(origin).port != 0
+        except ValueError:  # a port that is none
+            is_origin = False
+        if not is_origin:
             advice = "write https:// and a host, nothing after it"
             raise BadRequest(f"'{origin[:100]}' is not an origin: {advice}")
     if len(clean) > MOST_ORIGINS:
         raise BadRequest(f"At most {MOST_ORIGINS} sites may embed a share link")
     return clean
-
-
-def _has_port(origin: str) -> bool:
-    """Whether its port, if it names one, can be one."""
-    try:
-        return urlsplit(origin).port != 0
-    except ValueError:
-        return False
 
 
 def _link(row: Row[Any]) -> ShareLink:

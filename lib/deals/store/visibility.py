@@ -41,8 +41,20 @@ def check_change(work: Work, entity_store: EntityStore, fields: Fields, before: 
     if before is None:
         return
     of_entity = {"called": entity_store.noun, "id": before["id"]}
-    if entity_store.entity in LISTS and _serves_others(work, LISTS[entity_store.entity], before["id"]):
-        raise Forbidden("The {called} {id} is used by packages that you may not change".format(**of_entity))
+    if (links := LISTS.get(entity_store.entity)) is not None:
+        # Packages that use the list and are hidden, or have hidden deals.
+        package: Any = t.supply_packages.c.id
+        uses = select(links.c.supply_package_id).where(links.c.list_id == before["id"])
+        sold_to_others = (
+            select(t.supply_package_deals.c.supply_package_id)
+            .join(t.demand_deals, t.demand_deals.c.id == t.supply_package_deals.c.demand_deal_id)
+            .where(t.demand_deals.c.seat_id.not_in(work.scope.seats or ()))
+        )
+        unseen = select(package).where(package.in_(uses), ~work.scope.visibility(t.supply_packages)[0])
+        foreign = select(package).where(package.in_(uses), package.in_(sold_to_others))
+        if work.rows(unseen.limit(1)) or work.rows(foreign.limit(1)):
+            sentence = "The {called} {id} is used by packages that you may not change"
+            raise Forbidden(sentence.format(**of_entity))
     hidden_fields = {field for field, links in _hidden_links(work, entity_store, before).items() if links}
     own_links = OWN_LINKS.get(entity_store.entity, set()) if "supply_deals" not in hidden_fields else set()
     if hidden_fields - {"packages"} and fields.keys() - own_links:
@@ -55,20 +67,6 @@ def _hidden_links(work: Work, entity_store: EntityStore, before: Fields) -> dict
         hidden_ids = entity_store.hidden_parts(work, field, [before])
         hidden_links[field] = [part for part in before[field] if part_id(part) in hidden_ids]
     return hidden_links
-
-
-def _serves_others(work: Work, links: Table, list_id: int) -> bool:
-    """Whether the list is used by a package that is hidden, or has hidden deals."""
-    uses = select(links.c.supply_package_id).where(links.c.list_id == list_id)
-    sold_to_others = (
-        select(t.supply_package_deals.c.supply_package_id)
-        .join(t.demand_deals, t.demand_deals.c.id == t.supply_package_deals.c.demand_deal_id)
-        .where(t.demand_deals.c.seat_id.not_in(work.scope.seats or ()))
-    )
-    package: Any = t.supply_packages.c.id
-    unseen = select(package).where(package.in_(uses), ~work.scope.visibility(t.supply_packages)[0])
-    foreign = select(package).where(package.in_(uses), package.in_(sold_to_others))
-    return bool(work.rows(unseen.limit(1)) or work.rows(foreign.limit(1)))
 
 
 def is_seen(work: Work, key: EntityKey) -> bool:

@@ -58,24 +58,17 @@ def countries(targetings: Iterable[Iterable[Mapping[str, Any]]]) -> list[str]:
     """
     codes: set[str] = set()
     for targets in targetings:
-        own_codes = _of_package([*targets])
-        if own_codes is None:
-            return []
-        codes |= own_codes
+        sides: dict[bool, set[str]] = {False: set(), True: set()}
+        for target in targets:
+            is_excluded, value = target["is_excluded"], str(target["value"]).strip().upper()
+            code = ALPHA_3.get(value) or (value if value in EVERY else None)
+            if target["type"] == "country" and code is not None:
+                sides[is_excluded].add(code)
+            elif target["type"] == "country" or not is_excluded:
+                return []
+            # An excluded part of a country leaves it in.
+        codes |= (sides[False] or EVERY) - sides[True]
     return [] if codes == EVERY else sorted(codes)
-
-
-def _of_package(targets: list[Mapping[str, Any]]) -> frozenset[str] | set[str] | None:
-    """The countries of one package; None where they can't be told. An excluded part of one leaves it in."""
-    codes: dict[bool, set[str]] = {False: set(), True: set()}
-    for target in targets:
-        is_excluded, value = target["is_excluded"], str(target["value"]).strip().upper()
-        code = ALPHA_3.get(value) or (value if value in EVERY else None)
-        if target["type"] == "country" and code is not None:
-            codes[is_excluded].add(code)
-        elif target["type"] == "country" or not is_excluded:
-            return None
-    return (codes[False] or EVERY) - codes[True]
 
 
 @dataclass(frozen=True)

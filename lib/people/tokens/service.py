@@ -151,27 +151,23 @@ async def _token(request: Request) -> JSONResponse:
         if content is None:
             reason = f"The form is larger than {LARGEST_FORM:,} bytes"
             raise TokenRefusal("invalid_request", reason, 413, CLOSE)
-        form = _form(request.headers.get("content-type", ""), content)
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
+            raise TokenRefusal("invalid_request", f"The content type must be {FORM}")
+        try:
+            pairs = parse_qsl(content.decode("ascii"), errors="strict", max_num_fields=50)
+        except ValueError:
+            raise TokenRefusal("invalid_request", "The body is not a form in UTF-8") from None
+        # A field without a value counts as not sent, one sent twice is refused (RFC 6749, 3.2).
+        names = [name for name, _ in pairs]
+        if repeats := sorted({name for name in names if names.count(name) > 1}):
+            raise TokenRefusal("invalid_request", f"Sent more than once: {', '.join(repeats)}")
+        form = dict(pairs)
         text = await api.issue(form, address)
     except TokenRefusal as refusal:
         return refusal.answer()
     seconds = int(api.lifetime.total_seconds())
     answer = {"token_type": "Bearer", "scope": form["scope"], "access_token": text, "expires_in": seconds}
     return JSONResponse(answer, headers=NO_STORE)
-
-
-def _form(content_type: str, body: bytes) -> Form:
-    """The fields; one without a value counts as not sent, one sent twice is refused (RFC 6749, 3.2)."""
-    if content_type.partition(";")[0].strip().lower() != FORM:
-        raise TokenRefusal("invalid_request", f"The content type must be {FORM}")
-    try:
-        pairs = parse_qsl(body.decode("ascii"), errors="strict", max_num_fields=50)
-    except ValueError:
-        raise TokenRefusal("invalid_request", "The body is not a form in UTF-8") from None
-    names = [name for name, _ in pairs]
-    if repeats := sorted({name for name in names if names.count(name) > 1}):
-        raise TokenRefusal("invalid_request", f"Sent more than once: {', '.join(repeats)}")
-    return dict(pairs)
 
 
 def _issue(access: Access, form: Form, service: str, lifetime: timedelta, address: str | None) -> str:

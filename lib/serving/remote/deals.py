@@ -275,12 +275,6 @@ class RemoteDeals:
         if not person.deals.reads:
             raise Forbidden("You have no access to deals; an administrator can grant it")
         memory = Memory(self._engine, self.line.address, person.username)
-        whole = self._whole(person, memory)
-        if person.deals.seats is None:
-            return whole
-        return SomeSeats(whole, person.deals.seats, memory.created_ids(SupplyPackage, person.added))
-
-    def _whole(self, person: Person, memory: Memory) -> Deals:
         # A service without lists is checked again after some minutes. While it does not answer, what is
         # remembered of it shows that it keeps none.
         with self._lock:
@@ -295,10 +289,14 @@ class RemoteDeals:
                 lists = does_find = False
             with self._lock:
                 self._lists, self._finds, self._looked_at = lists, does_find, self._now()
-        if lists:
-            return self.client(self._abilities(Abilities(finds=self._finds, syncs=self._finds), person))
-        seats, abilities = seats_of(self._settings.remote.seats), self._abilities(PLAIN, person)
-        return PlainDeals(memory, seats, *self._service, **self._options, abilities=abilities)
+        does = self._abilities(Abilities(finds=self._finds, syncs=self._finds) if lists else PLAIN, person)
+        whole = self.client(does)
+        if not lists:
+            seats = seats_of(self._settings.remote.seats)
+            whole = PlainDeals(memory, seats, *self._service, **self._options, abilities=does)
+        if person.deals.seats is None:
+            return whole
+        return SomeSeats(whole, person.deals.seats, memory.created_ids(SupplyPackage, person.added))
 
     def client(self, abilities: Abilities) -> Deals:
         """A client without a journal, as if the service had lists."""

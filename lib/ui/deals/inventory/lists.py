@@ -98,6 +98,9 @@ class OpenList:
         return is_done
 
 
+WIDTH = 720
+
+
 def draw(context: PageContext) -> None:
     """Draw the lists of a kind, and the drawer of the open one."""
     with report_errors("The lists", effect="Nothing was changed."):
@@ -107,7 +110,32 @@ def draw(context: PageContext) -> None:
         if does.refuses:
             st.caption(f":material/lock: {plain(does.refuses)}.")
         _draw_list(context, [*(KINDS if does.lists else ()), supply_files.ENTITY])
-    _draw_drawer(context)
+    key = open_key(OPEN, ADDRESS)
+    if key is None:
+        return
+    if key[0] == supply_files.ENTITY:
+        with report_errors("The file", effect="Nothing was changed."):
+            file = context.clients.supply_files.get(key[1])
+            if file is None:
+                _close()
+                st.warning("This file was removed, or imported again.", icon=":material/link_off:")
+                return
+            title = plain(file_title(file.kind, file.domain))
+            drawer = st.dialog(title, position="right", width=WIDTH, icon=":material/lan:", on_dismiss=_close)
+            drawer(_draw_file)(context, file)
+        return
+    try:
+        entry_list = context.deals.get(*key)
+    except NotFound:
+        _close()
+        st.warning(f"List {key[1]:d} no longer exists.", icon=":material/link_off:")
+        return
+    except TrancheError as error:
+        show(error, "The list", "Nothing was changed.")
+        return
+    title = plain(entry_list.name or f"List {key[1]}")
+    drawer = st.dialog(title, position="right", width=WIDTH, icon=":material/list_alt:", on_dismiss=_close)
+    drawer(_content)(context, key)
 
 
 def _draw_list(context: PageContext, kinds: list[str]) -> None:
@@ -193,38 +221,6 @@ def _create(context: PageContext, entity: str) -> None:
 def _close() -> None:
     address.write(OPEN)
     st.session_state.pop(PROBLEM, None)
-
-
-WIDTH = 720
-
-
-def _draw_drawer(context: PageContext) -> None:
-    key = open_key(OPEN, ADDRESS)
-    if key is None:
-        return
-    if key[0] == supply_files.ENTITY:
-        with report_errors("The file", effect="Nothing was changed."):
-            file = context.clients.supply_files.get(key[1])
-            if file is None:
-                _close()
-                st.warning("This file was removed, or imported again.", icon=":material/link_off:")
-                return
-            title = plain(file_title(file.kind, file.domain))
-            drawer = st.dialog(title, position="right", width=WIDTH, icon=":material/lan:", on_dismiss=_close)
-            drawer(_draw_file)(context, file)
-        return
-    try:
-        entry_list = context.deals.get(*key)
-    except NotFound:
-        _close()
-        st.warning(f"List {key[1]:d} no longer exists.", icon=":material/link_off:")
-        return
-    except TrancheError as error:
-        show(error, "The list", "Nothing was changed.")
-        return
-    title = plain(entry_list.name or f"List {key[1]}")
-    drawer = st.dialog(title, position="right", width=WIDTH, icon=":material/list_alt:", on_dismiss=_close)
-    drawer(_content)(context, key)
 
 
 def _draw_file(context: PageContext, file: ImportedFile) -> None:
