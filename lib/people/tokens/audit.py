@@ -1,7 +1,6 @@
 """The audit log: who signed in or was refused, who changed permissions, tokens, metrics, mails, proposals…"""
 
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, get_args
@@ -53,15 +52,19 @@ class Audit:
     Anybody can cause refused sign-ins, so only the latest `MOST_REFUSALS` of these are kept.
     """
 
-    def __init__(self, engine: Engine, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
-        self._scope, self._now = DatabaseScope(engine), now
+    def __init__(self, engine: Engine) -> None:
+        self._scope = DatabaseScope(engine)
 
     def note(self, event: Event, who: str, about: str, detail: str = "", address: str | None = None) -> None:
         """Add an entry. If that fails, the entry is written to the log instead, and nothing is raised."""
         sentence = f"{event}: {about} by {who}, {address or 'no address'}, {detail or 'no details'}"
         log.info("Audit: %s", sentence)
-        row: dict[str, Any] = {"at": self._now(), "who": who[:100], "event": event, "about": about[:100]}
-        row |= {"detail": detail[:LONGEST_DETAIL], "address": None if address is None else address[:64]}
+        row: dict[str, Any] = {"at": datetime.now(UTC), "who": who[:100], "event": event}
+        row |= {
+            "about": about[:100],
+            "detail": detail[:LONGEST_DETAIL],
+            "address": None if address is None else address[:64],
+        }
         try:
             with self._scope.write() as connection:
                 connection.execute(insert(audit).values(row))

@@ -9,7 +9,7 @@ remembers what was made through it.
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -252,11 +252,9 @@ class RemoteDeals:
     The service knows the desk's token and not the person, so what a person may do is checked here.
     """
 
-    def __init__(
-        self, settings: Settings, line: Line, engine: Engine, now: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, settings: Settings, line: Line, engine: Engine) -> None:
         self.line = line
-        self._settings, self._engine, self._now = settings, engine, now
+        self._settings, self._engine = settings, engine
         self.dialect = Dialect.of(settings.remote.targeting_names, settings.remote.fee_types)
         self._service = line.http, line.credential, line.patience
         self._options: dict[str, Any] = {
@@ -278,7 +276,7 @@ class RemoteDeals:
         # A service without lists is checked again after some minutes. While it does not answer, what is
         # remembered of it shows that it keeps none.
         with self._lock:
-            lists, is_old = self._lists, self._now() - self._looked_at > LOOKS_AGAIN_SECONDS
+            lists, is_old = self._lists, time.monotonic() - self._looked_at > LOOKS_AGAIN_SECONDS
         if lists is None or (not lists and is_old):
             try:
                 does_find = finds(self.client(Abilities()))
@@ -288,10 +286,11 @@ class RemoteDeals:
                     raise
                 lists = does_find = False
             with self._lock:
-                self._lists, self._finds, self._looked_at = lists, does_find, self._now()
+                self._lists, self._finds, self._looked_at = lists, does_find, time.monotonic()
         does = self._abilities(Abilities(finds=self._finds, syncs=self._finds) if lists else PLAIN, person)
-        whole = self.client(does)
-        if not lists:
+        if lists:
+            whole = self.client(does)
+        else:
             seats = seats_of(self._settings.remote.seats)
             whole = PlainDeals(memory, seats, *self._service, **self._options, abilities=does)
         if person.deals.seats is None:

@@ -263,7 +263,7 @@ SECONDS = 30.0
 
 
 def answered_ids(person: Person) -> tuple[int, ...]:
-    """The answered_ids of the deals that this person may see and whose buyers wait for an answer.
+    """The ids of the deals that this person may see and whose buyers wait for an answer.
 
     They are read every half minute; there are none where they can't be read.
     """

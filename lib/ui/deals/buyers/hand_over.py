@@ -76,7 +76,7 @@ def buyer_row(deal: DemandDeal) -> DealRow:
 
 @dataclass(frozen=True)
 class HandOver:
-    """A package as buyers get it, with its targeting in words (py)."""
+    """A package as buyers get it, with its targeting in words (buyer_terms.py)."""
 
     package: SupplyPackage
     prices: Prices

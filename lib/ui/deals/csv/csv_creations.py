@@ -104,7 +104,7 @@ class DealCells:
 def check_packages(
     client: Deals, rows: Sequence[CsvRow], lists: ListNames, deals: DealCells
 ) -> Iterator[CsvCheck]:
-    """The check_packages as it grows, at last whole. `lists` are domain and app lists: kind → id → name."""
+    """The check as it grows, at last whole. `lists` are domain and app lists: kind → id → name."""
     csv_check, package_of_name = CsvCheck.of(rows), dict[str, tuple[CsvRow, SupplyPackage]]()
 
     def read_row(row: CsvRow, faults: list[str]) -> Iterator[PlannedCreation]:

@@ -54,16 +54,15 @@ def draw_days(
         st.caption("This slicer can't be split by day.")
         return
     with report_errors("The forecast", effect="What you entered is kept."):
-        if field_text.prices_of(context).unit.upper() != field_text.BY_CPM:
+        money, seats = field_text.prices_of(context), catalog.seats(context)
+        if money.unit.upper() != field_text.BY_CPM:
             prices = {seat: SeatPrice() for seat in prices}
-        seats = catalog.seats(context)
         others = sorted({price.currency for price in prices.values() if price.currency})
-        prices = {seat: price for seat, price in prices.items() if not price.currency}
-        prices = {seat: price for seat, price in prices.items() if seat in seats}
-        is_told = 0 < len(prices) <= Forecast.MOST_SEATS and tells_seats(context.slicer)
+        prices = {seat: price for seat, price in prices.items() if not price.currency and seat in seats}
+        has_wins = 0 < len(prices) <= Forecast.MOST_SEATS and tells_seats(context.slicer)
         asking, names = deal_report.insight(context), tuple(field.name for field in fields)
         query = asking.query(Forecast.HISTORY_DAYS, filters=filters, data_fields=names, split_by=(DAY,))
-        wins = asking.win_fields if is_told else None
+        wins = asking.win_fields if has_wins else None
         amounts = [(seats[seat], price.amount) for seat, price in prices.items()]
         win_lookup = (
             None if wins is None else asking.daily_wins(wins, filters, amounts, Forecast.HISTORY_DAYS)
@@ -88,7 +87,7 @@ def draw_days(
         remainder = (datetime.now(UTC) if is_running else start, end)  # as a guarantee is compared
         for sentence in sentences(phrases, remainder, context.slicer.timezone, texts, is_running=is_running):
             st.markdown(plain(sentence))
-        rest = left_out(prices, wins is not None) + not_comparable(others, field_text.prices_of(context))
+        rest = left_out(prices, wins is not None) + not_comparable(others, money)
         st.caption(plain(caution(figures, numbers.days(*period), rest)))
 
 
