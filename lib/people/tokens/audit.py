@@ -59,12 +59,10 @@ class Audit:
         """Add an entry. If that fails, the entry is written to the log instead, and nothing is raised."""
         sentence = f"{event}: {about} by {who}, {address or 'no address'}, {detail or 'no details'}"
         log.info("Audit: %s", sentence)
-        row: dict[str, Any] = {"at": datetime.now(UTC), "who": who[:100], "event": event}
-        row |= {
-            "about": about[:100],
-            "detail": detail[:LONGEST_DETAIL],
-            "address": None if address is None else address[:64],
-        }
+        row: dict[str, Any] = {
+            "at": datetime.now(UTC), "who": who[:100], "event": event, "about": about[:100],
+            "detail": detail[:LONGEST_DETAIL], "address": None if address is None else address[:64],
+        }  # fmt: skip
         try:
             with self._scope.write() as connection:
                 connection.execute(insert(audit).values(row))
