@@ -89,8 +89,8 @@ def compared_columns(focus: Focus, data: ChartData) -> list[FileColumn]:
 def notes(focus: Focus, data: ChartData) -> list[str]:
     """The notes on this chart, a sentence each."""
     sentences = [
-        f"{plain(focus.slicer.key_field(name).description or name)}: {focus.numbers.number(count, 1)} "
-        "values per record: shares exceed 100 %."
+        f"{plain(filters.field(name, focus.slicer))}: {focus.numbers.number(count, 1)} values per record: "
+        "shares exceed 100 %."
         for name in data.split.segmented
         if (count := split_levels.overlap(focus, name)) is not None
     ]

@@ -406,7 +406,7 @@ def _describe(reading: Reading, vocabulary: _Vocabulary, locale: str) -> Reading
     pills += [filters.group_sentence(group, slicer, labels, None) for group in reading.any_of]
     pills += [filters.figure_sentence(each, slicer, Numbers.of(locale)) for each in reading.data_filters]
     pills += [numbers.title(slicer.data_field(name)) for name in reading.fields]
-    pills += [f"by {slicer.key_field(name).description or name}" for name in reading.split_by]
+    pills += [f"by {filters.field(name, slicer)}" for name in reading.split_by]
     pills += [f"per {reading.grain}"] if reading.grain else []
     pills += [f"top {reading.limit}"] if reading.limit else []
     pills += ["What moved"] if reading.moved else []
