@@ -195,10 +195,11 @@ def diagnosis(broken: Break | None, witnesses: Witnesses, price: Decimal | None,
             "dsp": "of its DSP",
             "report": "all together",
         }
-        parts = [
-            f"{names.get(name) or f'on {group.name}'} {_growth(group.rest)}"
-            for name, group in witnesses.others.items()
-        ]
+        parts = []
+        for name, group in witnesses.others.items():
+            percent = round(100 * (group.rest - 1))
+            growth = f"{percent:+,d} %".replace("-", "−") if percent else "unchanged"
+            parts.append(f"{names.get(name) or f'on {group.name}'} {growth}")
         findings.append(f"The same rate of other deals since: {', '.join(parts)}.")
     title = TITLES.get(its_cause) or ("" if broken is None else f"{broken.step.capitalize()} fell")
     return Diagnosis(its_cause, title, tuple(findings), advice(its_cause, witnesses))
@@ -311,11 +312,6 @@ def _price_sentences(witnesses: Witnesses, price: Decimal) -> Iterator[str]:
 def _quartiles(prices: WinPrices) -> str:
     low, median, high = (money(round(value, 2)) for value in (prices.low, prices.median, prices.high))
     return f"quartiles {low}, {median} and {high} (averages of {prices.groups:,} groups)"
-
-
-def _growth(rest: float) -> str:
-    percent = round(100 * (rest - 1))
-    return f"{percent:+,d} %".replace("-", "−") if percent else "unchanged"
 
 
 def _quoted_reason(witnesses: Witnesses, cause: str) -> str:

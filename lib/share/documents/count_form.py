@@ -67,16 +67,13 @@ def counts_form(
     """The form with what is stored, or with what was sent where that could not be stored."""
     recent_days = [last - timedelta(days=back) for back in range(FORM_DAYS)]
     texts = {} if submission is None else submission.texts
-    rows = [
-        snapshots.FormRow(
-            write_day(day),
-            {
-                (name := f"{step}.{day.isoformat()}"): texts.get(name, _cell(counts.get(day), step))
-                for step in COLUMNS
-            },
-        )
-        for day in sorted({*recent_days, *counts}, reverse=True)
-    ]
+    rows = []
+    for day in sorted({*recent_days, *counts}, reverse=True):
+        values = {}
+        for step in COLUMNS:
+            name, count = f"{step}.{day.isoformat()}", getattr(counts.get(day), step, None)
+            values[name] = texts.get(name, "" if count is None else amounts.to_text(Decimal(count)))
+        rows.append(snapshots.FormRow(write_day(day), values))
     return snapshots.Form(
         title="Your counts",
         about=[*about],
@@ -134,11 +131,6 @@ def _counts(texts: Mapping[str, str]) -> DayCounts:
         for step in ("requests", "bids", "wins")
     }
     return DayCounts(**counts, spend=numbers["spend"])
-
-
-def _cell(counts: DayCounts | None, step: str) -> str:
-    value = None if counts is None else getattr(counts, step)
-    return "" if value is None else amounts.to_text(Decimal(value))
 
 
 def _text(value: str | bytes) -> str:

@@ -66,7 +66,19 @@ class Documents:
             return snapshots.Block(straight(item.title), "", item.width, text=straight(item.text))
         deadline = Deadline(self._settings.deadline_seconds)
         try:
-            params, sentences = self._params(person, item, copy, deadline)
+            # Its parameters under those of the board, and a sentence for each filter that is left out.
+            about, contexts, sentences = (item.project, item.slicer), {}, list[str]()
+            has_filters = any(links.FILTER.fullmatch(name) for name in copy.params)
+            for project, slicer in sorted(copy.slicers) if has_filters else ():
+                request = OverviewRequest(project=project, slicer=slicer, params={}, parts=["head"])
+                with suppress(TrancheError):
+                    contexts[project, slicer] = self._answers.context(request, person, deadline)
+            board_params = copy.params
+            if about in contexts:
+                days = {name: copy.params[name] for name in DAYS if name in copy.params}
+                others, view_params = [*contexts.values()], under(item.params, days)
+                board_params, sentences = for_slicer(copy.params, contexts[about], others, view_params)
+            params = under(item.params, board_params)
             focus, parts = self._answers.finish(board.request(params, item, language), person, deadline)
         except TrancheError as error:
             # Refused: the desk's own credentials at a remote service, not the person's rights
@@ -76,22 +88,6 @@ class Documents:
             return snapshots.Block(straight(item.title or item.name), "", item.width, message=message)
         address = live_address(self._settings.address, (item.project, item.slicer), params)
         return replace(board.block(item, copy, focus, parts, address, sentences), params=params)
-
-    def _params(
-        self, person: Person, item: BoardItem, copy: BoardCopy, deadline: Deadline
-    ) -> tuple[Params, list[str]]:
-        """The item's parameters under those of the board, and a sentence for each filter that is left out."""
-        about, contexts = (item.project, item.slicer), {}
-        has_filters = any(links.FILTER.fullmatch(name) for name in copy.params)
-        for project, slicer in sorted(copy.slicers) if has_filters else ():
-            request = OverviewRequest(project=project, slicer=slicer, params={}, parts=["head"])
-            with suppress(TrancheError):
-                contexts[project, slicer] = self._answers.context(request, person, deadline)
-        if about not in contexts:
-            return under(item.params, copy.params), []
-        view_params = under(item.params, {name: copy.params[name] for name in DAYS if name in copy.params})
-        board_params, sentences = for_slicer(copy.params, contexts[about], [*contexts.values()], view_params)
-        return under(item.params, board_params), sentences
 
     def title(self, person: Person, item: BoardItem, copy: BoardCopy) -> str:
         """What the item's cell is called, found without its figures."""

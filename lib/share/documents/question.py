@@ -141,44 +141,39 @@ def snapshot_table(table: Json, reader: Numbers) -> snapshots.Table:
     """A table of the desk; its cells sort by the numbers that they say."""
     card = table["card"] or {"title": "Split", "about": "", "message": ""}
     keys = sum(column["is_key"] for column in table["columns"])
+    rows = []
+    for row in table["rows"]:
+        cells = [
+            snapshots.Cell(
+                cell["text"],
+                None if index < keys else number_of(cell, reader),
+                cell["is_faint"],
+                cell["bar"],
+                cell["has_sides"],
+                cell["about"],
+            )
+            for index, cell in enumerate(row["cells"])
+        ]
+        rows.append(snapshots.Row(cells, row["kind"], row["level"]))
     return snapshots.Table(
         title=card["title"],
         about=card["about"],
         columns=[column["title"] for column in table["columns"]],
         keys=keys,
-        rows=[_row(row, keys, reader) for row in table["rows"]],
+        rows=rows,
         message=card["message"],
         change=next((index for index, column in enumerate(table["columns"]) if column["is_change"]), None),
     )
 
 
-def _row(row: Json, keys: int, reader: Numbers) -> snapshots.Row:
-    cells = [
-        snapshots.Cell(
-            cell["text"],
-            None if index < keys else number_of(cell, reader),
-            cell["is_faint"],
-            cell["bar"],
-            cell["has_sides"],
-            cell["about"],
-        )
-        for index, cell in enumerate(row["cells"])
-    ]
-    return snapshots.Row(cells, row["kind"], row["level"])
-
-
 def number_of(cell: Json, reader: Numbers) -> float | None:
     """The number that a cell says, the whole one where its text is cut to three figures; None without one."""
     texts = [cell["about"].split(" · ")[0], cell["text"]] if cell["text"][-1:] in SIZES else [cell["text"]]
-    readings = (_read(text, reader) for text in texts)
-    return next((number for number in readings if number is not None), None)
-
-
-def _read(text: str, reader: Numbers) -> float | None:
-    digits = re.search(rf"\d[\d{re.escape(reader.group + reader.decimal)}]*", text)
-    if digits is None:
-        return None
-    number = float(digits[0].replace(reader.group, "").replace(reader.decimal, ".").rstrip("."))
-    size = re.match(r"([kMBT])\b", text[digits.end() :])
-    sign = -1 if MINUS in text[: digits.start()] else 1
-    return sign * number * (SIZES[size[1]] if size else 1)
+    for text in texts:
+        digits = re.search(rf"\d[\d{re.escape(reader.group + reader.decimal)}]*", text)
+        if digits is not None:
+            number = float(digits[0].replace(reader.group, "").replace(reader.decimal, ".").rstrip("."))
+            size = re.match(r"([kMBT])\b", text[digits.end() :])
+            sign = -1 if MINUS in text[: digits.start()] else 1
+            return sign * number * (SIZES[size[1]] if size else 1)
+    return None

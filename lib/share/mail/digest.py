@@ -1,6 +1,6 @@
 """What a mail about a saved view or about alerts says: its figures, as the desk shows them to that person."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 
@@ -62,9 +62,14 @@ class Digest:
         snapshot = self._documents.of_question(person, about, params, view.name)
         snapshot = replace(snapshot, address=live_address(self._settings.address, about, view.params))
         facts = dict(snapshot.facts)
+        # What the figures are about, of which days, and how exact.
+        against, filters = facts.get("Compared with"), facts["Filters"]
+        details = [facts["Slicer"], facts["Days"], facts.get("Time zone", "")]
+        details += [f"compared with {against}" if against else "", "" if filters == "None" else filters]
+        details += [facts.get(name, "") for name in ("Metric filters", "Precision", "Freshness")]
         parts: list[letters.Part] = [
             letters.FigureTable((), view.name),
-            letters.Remark(" · ".join(_facts(facts))),
+            letters.Remark(" · ".join(filter(None, details))),
         ]
         if snapshot.nothing:
             parts.append(snapshot.nothing)
@@ -108,7 +113,16 @@ class Digest:
                 png = render.picture(block.chart)
                 parts.append(letters.Picture(png, f"{block.chart.title}, {block.about}"))
             if block.table is not None:
-                parts.append(letters.FigureTable([*_table_rows(block.table)]))
+                # The first rows: names, the first figure, and its change where the table has one.
+                lines, change = [], block.table.change
+                for row in block.table.rows[:MOST_ROWS]:
+                    texts = [cell.text for cell in row.cells]
+                    name = " · ".join(filter(None, texts[: block.table.keys]))
+                    text = NOTHING if change is None else texts[change]
+                    percent = "" if text in (NOTHING, "") else f"{text} %"
+                    tone: letters.Tone = "quiet" if percent else "plain"
+                    lines.append(letters.FigureRow(name, texts[block.table.keys], percent, tone))
+                parts.append(letters.FigureTable(lines))
         parts.append(letters.Link("Open on the desk", address))
         files = [_file(board.name, snapshot)] if with_snapshot else []
         return letters.Letter(f"{board.name}: {write_day(day)}", parts, files)
@@ -152,32 +166,9 @@ def _slicer(view: SavedView, clients: connect.Clients) -> Slicer:
     return clients.with_own(slicer, view.project, view.slicer)
 
 
-def _facts(facts: Mapping[str, str]) -> Iterator[str]:
-    """What the figures are about, of which days, and how exact."""
-    yield facts["Slicer"]
-    yield facts["Days"]
-    if "Time zone" in facts:
-        yield facts["Time zone"]
-    if "Compared with" in facts:
-        yield f"compared with {facts['Compared with']}"
-    if facts["Filters"] != "None":
-        yield facts["Filters"]
-    yield from filter(None, (facts.get(name, "") for name in ("Metric filters", "Precision", "Freshness")))
-
-
 def _row(figure: snapshots.Figure) -> letters.FigureRow:
     value = " ".join(filter(None, (figure.text, figure.range)))
     change = "" if figure.delta in (None, NOTHING) else str(figure.delta)
     if change and figure.is_noise:
         return letters.FigureRow(figure.title, value, f"{change}, within chance", "quiet")
     return letters.FigureRow(figure.title, value, change, TONES[figure.color])
-
-
-def _table_rows(table: snapshots.Table) -> Iterator[letters.FigureRow]:
-    """The first rows of a table: names, the first figure, and its change where the table has one."""
-    for row in table.rows[:MOST_ROWS]:
-        texts = [cell.text for cell in row.cells]
-        name = " · ".join(filter(None, texts[: table.keys]))
-        text = NOTHING if table.change is None else texts[table.change]
-        change = "" if text in (NOTHING, "") else f"{text} %"
-        yield letters.FigureRow(name, texts[table.keys], change, "quiet" if change else "plain")

@@ -3,7 +3,6 @@
 Texts are data of the layout and never its markup, whatever they are.
 """
 
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,8 @@ from lib.share.snapshot import chart, page
 from lib.share.snapshot.models import Board, Chart, Snapshot
 
 LAYOUT = Path(__file__).with_suffix(".typ").read_bytes()
+FONTS = typst.Fonts(font_paths=[f"{mpl.get_data_path()}/fonts/ttf"])
+"""The font that matplotlib brings, and those of the system."""
 
 
 def file(snapshot: Snapshot | Board, kind: str, paper: str) -> bytes:
@@ -25,7 +26,7 @@ def file(snapshot: Snapshot | Board, kind: str, paper: str) -> bytes:
     data = orjson.dumps(sheet, _values, orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_NON_STR_KEYS)
     return typst.compile(
         LAYOUT,
-        font_paths=_fonts(),
+        font_paths=FONTS,
         format="png" if kind == "png" else "pdf",
         sys_inputs={"sheet": data.decode()},
     )
@@ -37,9 +38,3 @@ def _values(part: Any) -> dict[str, Any]:
         svg = chart.picture(part, "svg").decode()
         return {"title": part.title, "grain": part.grain, "alt": part.alt, "svg": svg}
     return {**vars(part)}
-
-
-@cache
-def _fonts() -> typst.Fonts:
-    """The font that matplotlib brings, and those of the system."""
-    return typst.Fonts(font_paths=[f"{mpl.get_data_path()}/fonts/ttf"])
