@@ -107,8 +107,8 @@ def _ask(context: PageContext, number: int) -> None:
     best = _read(context, st.session_state[TEXT]).best
     if number < len(best):
         reading = best[number]
-        page_state, ignored = under(history.current(context), reading), ", ".join(reading.ignored)
-        parts = [*reading.pills, *([f"not understood: {ignored}"] if ignored else [])]
+        page_state = under(history.current(context), reading)
+        rest = [f"not understood: {', '.join(reading.ignored)}"] if reading.ignored else []
         st.session_state[TEXT] = ""
-        st.session_state[ANSWERED] = straight(" · ".join(parts)), page_state.params
+        st.session_state[ANSWERED] = straight(" · ".join([*reading.pills, *rest])), page_state.params
         history.change(page_state)
