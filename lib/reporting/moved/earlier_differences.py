@@ -129,26 +129,20 @@ def earlier_differences(
         ]
         differences[name] = Placebos(np.stack(parts, axis=1), np.stack(more, axis=1))
         persistence.append(_persistence(daily.series()))
-    degrees = noise.freedom(len(pairs), _weights(pairs[0]), max(persistence), WEEK)
-    return EarlierDifferences(
-        differences, len(pairs), degrees, *_whole_differences(about, quantity, whole, pairs)
-    )
-
-
-def _whole_differences(
-    about: About, quantity: Quantity, whole: _Daily, pairs: Sequence[Periods]
-) -> tuple[Numbers, float]:
-    """The earlier differences of the whole and their degrees of freedom: of whole weeks, at each day from the
-    last pair to the first."""
+    # The earlier differences of the whole: of whole weeks, at each day from the last pair to the first.
     days = 1 if all(_length(period) % WEEK == 0 for period in pairs[0]) else WEEK
     shifts = [timedelta(days=days * number) for number in range(WEEK // days * (len(pairs) - 1) + 1)]
-    (before, now), persistence = pairs[0], _persistence(whole.series())
+    before, now = pairs[0]
     moves = [
         float(values(quantity, whole.over(_back(now, by)))[0])
         - float(values(quantity, about.weight * whole.over(_back(before, by)))[0])
         for by in shifts
     ]
-    return np.nan_to_num(np.array(moves)), noise.freedom(len(moves), _weights(pairs[0]), persistence, days)
+    weights = _weights(pairs[0])
+    freedom = noise.freedom(len(pairs), weights, max(persistence), WEEK)
+    whole_freedom = noise.freedom(len(moves), weights, _persistence(whole.series()), days)
+    whole_moves = np.nan_to_num(np.array(moves))
+    return EarlierDifferences(differences, len(pairs), freedom, whole_moves, whole_freedom)
 
 
 def _daily(answer: Audience, codes: Sequence[str] | None, about: About, span: Days) -> _Daily:

@@ -177,15 +177,14 @@ class Candidate:
         """
         before, now = values(self.of, self.pair.before), values(self.of, self.pair.now)
         whole = float(values(self.of, self.pair.whole_before)[0])
-        ratio = difference(self.of, self.pair) / whole if whole else 0.0
+        change = difference(self.of, self.pair)
+        ratio = change / whole if whole else 0.0
         volume = self.volume
         large = [
             at for at in range(len(before)) if self._is_large(at) or volume[at] >= LEAST_SHARE * volume.sum()
         ]
         mix, weight = self.parts.mix, np.abs(before)
-        has_moved_shares = mix is not None and np.abs(mix).sum() > TOLERANCE * abs(
-            difference(self.of, self.pair)
-        )
+        has_moved_shares = mix is not None and np.abs(mix).sum() > TOLERANCE * abs(change)
         if not ratio or len(large) < FEWEST_ALIKE or has_moved_shares:
             return None
         if isinstance(self.of, Ratio):  # a relative change counts by the value's share
