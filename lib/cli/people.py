@@ -24,6 +24,9 @@ SHARES = click.option(
     "--shares/--no-shares", default=None,
     help="Whether they may make share links for people without an account.",
 )  # fmt: skip
+FROM_STDIN = click.option(
+    "--password-stdin", is_flag=True, help="Read the password from standard input, not from the keyboard."
+)
 GRANT_HELP = (
     "A project, or project/slicer; * is everything; project/slicer/[{…}], with filter objects of the "
     "reporting API, only the rows that pass. Can be repeated."
@@ -31,11 +34,6 @@ GRANT_HELP = (
 SEATS_HINT = (
     "In {0} they see the rows of every seat. To limit them to the seats of their deals: "
     "tranche user grant {1} {0} --filter {2}"
-)
-
-
-FROM_STDIN = click.option(
-    "--password-stdin", is_flag=True, help="Read the password from standard input, not from the keyboard."
 )
 
 

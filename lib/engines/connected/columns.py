@@ -44,7 +44,17 @@ class Columns:
                 f"'{name}': {left_out[name]}" if name in left_out else f"the table has no column '{name}'"
                 for name in missing
             ]
-        return [*filter(None, [self._time_problem()]), *self.misfits().values()]
+        time, problems = self.definition.time, list(self.misfits().values())
+        kind = self.table[time.sources[0]].type()
+        if len(time.sources) > 1 or time.format or time.year:
+            what = "the time must be one column that is a date or a timestamp, with no format and no year"
+        elif time.timezone not in (None, "UTC"):
+            what = f"time.timezone can be UTC or nothing here, not '{time.timezone}'"
+        elif not kind.is_timestamp() and not kind.is_date():
+            what = f"the time column '{time.sources[0]}' is {kind}; it must be a date or a timestamp"
+        else:
+            return problems
+        return [what, *problems]
 
     def misfits(self) -> dict[str, str]:
         """The columns whose type doesn't suit their field, and why."""
@@ -199,20 +209,6 @@ class Columns:
 
     def _without_missing(self, column: ir.Column) -> ir.Column:
         return column.nullif("") if column.type().is_string() else column
-
-    def _time_problem(self) -> str | None:
-        time = self.definition.time
-        if len(time.sources) > 1 or time.format or time.year:
-            return "the time must be one column that is a date or a timestamp, with no format and no year"
-        if time.timezone not in (None, "UTC"):
-            return f"time.timezone can be UTC or nothing here, not '{time.timezone}'"
-        kind = self.table[time.sources[0]].type()
-        fits = kind.is_timestamp() or kind.is_date()
-        return (
-            None
-            if fits
-            else f"the time column '{time.sources[0]}' is {kind}; it must be a date or a timestamp"
-        )
 
 
 def _is_finite(number: ir.NumericColumn) -> ir.BooleanColumn:
