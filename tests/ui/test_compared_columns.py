@@ -255,6 +255,11 @@ def test_the_file_has_the_columns_in_sight(
         assert float(named["Clicks: previous"]) == before
         difference = float(named["Clicks"]) - before
         assert float(named["Clicks: change, absolute"]) == difference
+        if chart == "table":
+            imps = by_week(rows, "imps", CAMPAIGN)
+            now, past = (imps.sum() if line[0] == "Total" else imps.loc[line[0]])[[0, 1]]
+            assert float(named["Share, %"]) == pytest.approx(100 * now / imps[0].sum())
+            assert float(named["Change, %"]) == pytest.approx(100 * (now / past - 1))
     assert lines[-1][0] == "Total"
 
 
@@ -271,6 +276,9 @@ def test_the_file_of_a_leaderboard_has_them(
     for line in lines[1 : leaderboards.LIMIT]:
         named = dict(zip(lines[0], line, strict=True))
         assert float(named["Previous"]) == sums.loc[line[0], 1]
+        assert float(named["Share, %"]) == pytest.approx(100 * sums.loc[line[0], 0] / sums[0].sum())
+        change = sums.loc[line[0], 0] / sums.loc[line[0], 1] - 1
+        assert float(named["Change, %"]) == pytest.approx(100 * change)
 
 
 def downloads(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], str]]:

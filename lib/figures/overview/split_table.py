@@ -173,6 +173,17 @@ def included_values(query: AudienceQuery) -> set[tuple[str, str]]:
     return {(f.name, value) for f in query.filters if f.match == "equals" for value in f.value}
 
 
+def file_columns(
+    split: SplitRows, more: Sequence[DataField], column_kinds: Sequence[ComparedColumn], figures: Numbers
+) -> list[FileColumn]:
+    """What a file has beside the figures: share and change of the first, `column_kinds` of all."""
+    columns = [*_front(split, figures), *_changes(split, figures)]
+    columns = [column for column in columns if column.title == SHARE or column.changes]
+    for data_field in (split.field, *more):
+        columns += compared_columns(split, data_field, column_kinds, figures)
+    return [(column.title, column.rows, column.total) for column in columns]
+
+
 def compared_columns(
     split: SplitRows, data_field: DataField, column_kinds: Sequence[ComparedColumn], figures: Numbers
 ) -> Iterator[SplitColumn]:

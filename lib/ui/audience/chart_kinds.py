@@ -73,17 +73,14 @@ def fields(focus: Focus) -> list[DataField]:
     return [focus.slicer.data_field(name) for name in names]
 
 
-def compared_columns(focus: Focus, data: ChartData) -> list[FileColumn]:
-    """The columns of the days compared that a file of the figures in sight has too."""
+def file_columns(focus: Focus, data: ChartData) -> list[FileColumn]:
+    """The columns in sight beside the figures, which a file of them has too."""
     if data.pivot is not None:
         return split_pivot.compared_columns(data.pivot)
-    names = focus.view.compared_columns if kind(focus).has_all_fields else ()
-    columns = (
-        column
-        for field in fields(focus)
-        for column in split_table.compared_columns(data.split, field, names, focus.numbers)
-    )
-    return [(column.title, column.rows, column.total) for column in columns]
+    if not kind(focus).has_all_fields:
+        return []
+    _, *more = fields(focus)
+    return split_table.file_columns(data.split, more, focus.view.compared_columns, focus.numbers)
 
 
 def notes(focus: Focus, data: ChartData) -> list[str]:

@@ -105,8 +105,7 @@ def draw_leaderboard_csv(focus: Focus) -> None:
         changes = {"split_by": (name,), "filters": source.query.filters, "order_by": ()}
         whole = focus.query.model_copy(update=changes)
         kinds = focus.view.compared_columns
-        beside = split_table.compared_columns(leaderboard.split, focus.field, kinds, focus.numbers)
-        columns = [(column.title, column.rows, column.total) for column in beside]
+        columns = split_table.file_columns(leaderboard.split, (), kinds, focus.numbers)
         label, card_focus = "Download these rows as CSV", replace(focus, query=whole)
         export_menu.rows(card_focus, "leaderboard", leaderboard.split.answer, [focus.field], label, columns)
         export_menu.way_on("Open all its values in Export", whole)

@@ -99,7 +99,7 @@ def draw(context: PageContext) -> None:
                 precision_slot.caption(plain(_precision(split_focus, data)))
                 with export_slot:
                     more = partial(_draw_more_files, split_focus, data)
-                    columns = chart_kinds.compared_columns(split_focus, data)
+                    columns = chart_kinds.file_columns(split_focus, data)
                     export_menu.draw(split_focus, "split", data.answer, fields, kind.picture, more, columns)
                 kind.draw(split_focus, data)
                 if notes := chart_kinds.notes(split_focus, data):
