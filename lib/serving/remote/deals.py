@@ -287,7 +287,10 @@ class RemoteDeals:
                 lists = does_find = False
             with self._lock:
                 self._lists, self._finds, self._looked_at = lists, does_find, time.monotonic()
-        does = self._abilities(Abilities(finds=self._finds, syncs=self._finds) if lists else PLAIN, person)
+        refuses = "" if self._settings.remote.deals_mapping_confirmed else NEEDS_CONFIRMATION
+        refuses = refuses if person.deals.writes else READ_ONLY
+        does = Abilities(finds=self._finds, syncs=self._finds) if lists else PLAIN
+        does = replace(does, fees=self.dialect.fees, refuses=refuses, is_own=False)
         if lists:
             whole = self.client(does)
         else:
@@ -300,8 +303,3 @@ class RemoteDeals:
     def client(self, abilities: Abilities) -> Deals:
         """A client without a journal, as if the service had lists."""
         return Deals(*self._service, **self._options, abilities=abilities)
-
-    def _abilities(self, does: Abilities, person: Person) -> Abilities:
-        refuses = "" if self._settings.remote.deals_mapping_confirmed else NEEDS_CONFIRMATION
-        refuses = refuses if person.deals.writes else READ_ONLY
-        return replace(does, fees=self.dialect.fees, refuses=refuses, is_own=False)
