@@ -84,17 +84,6 @@ def head(focus: Focus, params: Params) -> Json:
     }
 
 
-def cards(focus: Focus) -> list[Json]:
-    """The leaderboards, as the component with rows draws them; one that fails says why."""
-    return [rows.as_json(table) for table in leaderboards.tables(focus)]
-
-
-def split(focus: Focus) -> list[Json]:
-    """The split's table or pivot, likewise; none of a split that is drawn otherwise."""
-    table = split_tables.rows_of(focus)
-    return [] if table is None else [rows.as_json(table)]
-
-
 def _second(focus: Focus, now: Audience) -> Json | None:
     second = over_time.second(focus)
     if second is None:
@@ -251,6 +240,7 @@ def _mark(day: date, text: str, owner: str, lines: Sequence[ChartLine]) -> Json:
 
 PARTS: Mapping[str, Make] = {
     "head": head,
-    "cards": lambda focus, _: cards(focus),
-    "split": lambda focus, _: split(focus),
+    "cards": lambda focus, _: [rows.as_json(table) for table in leaderboards.tables(focus)],
+    "split": lambda focus, _: [rows.as_json(table) for table in split_tables.tables(focus)],
 }
+"""The parts of an answer; tables as the component with rows draws them. A leaderboard that fails says why."""

@@ -18,15 +18,15 @@ from lib.reporting.answers import Audience
 ALL = "(all)"
 
 
-def rows_of(focus: Focus) -> Table | None:
-    """The table or pivot of the split; None of one without rows, or that is drawn otherwise."""
+def tables(focus: Focus) -> list[Table]:
+    """The table or pivot of the split; none of one without rows, or that is drawn otherwise."""
     if not focus.query.split_by or focus.view.chart not in ("table", "pivot"):
-        return None
+        return []
     if focus.view.chart == "table":
         split = fetch_rows(focus)
-        return table(focus, split) if headline.is_there(split.answer) else None
+        return [table(focus, split)] if headline.is_there(split.answer) else []
     levels = fetch_pivot(focus)
-    return pivot(focus, levels) if headline.is_there(as_split(levels).answer) else None
+    return [pivot(focus, levels)] if headline.is_there(as_split(levels).answer) else []
 
 
 def fetch_rows(focus: Focus) -> SplitRows:
