@@ -437,6 +437,23 @@ def test_fees_and_budgets(way: Callable[..., str], place: Place, monkeypatch: py
         check(way(place, "2", **terms), figures)
 
 
+def test_a_fee_that_a_clone_takes_over_and_one_of_a_single_seat(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fee that nobody types in this form is asked about too, and so is one that only one seat has."""
+    monkeypatch.setattr(ReportAvailability, "win_scales", lambda self, seats: WinScales({}))
+    fee = {FEE_TYPE: 1, FEE: Decimal(97)}
+    place.deals.change(DemandDeal, DEAL, {"price": Decimal(2), **fee})
+    check(by_clone(place, "2", price="2"), ("97 % of spend", "above 30 %"))
+    options = [{"seat": {"id": 1}, "price": Decimal(2)}, {"seat": {"id": 2}, "price": Decimal(2), **fee}]
+    fields = {
+        "name": "New", "media_type": "banner", "start_date": "2026-01-01 00:00:00+0000",
+        "end_date": moments.write(END), "create_demand_deals": {"demand_deals_options": options},
+    }  # fmt: skip
+    asked = _proposal(place, {"entity": "supply_deals", "fields": fields, "reason": "Why"})
+    check(asked, ("97 % of spend",))
+
+
 @pytest.mark.parametrize("way", CHANGES)
 def test_units_beside_those_before(
     way: Callable[..., str], place: Place, monkeypatch: pytest.MonkeyPatch
