@@ -38,7 +38,7 @@ from lib.ui.deals.insight import report, seat_guide, supply_path
 from lib.ui.deals.insight.seat_guide import SeatPrice
 from lib.ui.deals.targeting import pending
 from lib.ui.deals.targeting.picker import TargetingPicker
-from lib.ui.kit import notes, page_scripts
+from lib.ui.kit import notes, page_scripts, times
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -122,7 +122,12 @@ class DrawerChange:
         if self.edit is None:
             with report_errors("What you typed before", effect="If you left a change unsaved, it is kept."):
                 if (change := kept_change.find(self.context, self.key)) is not None:
-                    kept_change.offer(change, prefix, partial(self.resume, change), self.forget)
+                    when = field_text.moment(change.at.astimezone(times.zone()))
+                    st.info(f"Your change from {when} is here, and was not saved.", icon=":material/history:")
+                    with st.container(horizontal=True):
+                        resume = partial(self.resume, change)
+                        st.button("Continue", type="primary", key=f"{prefix}_continue", on_click=resume)
+                        st.button("Discard", key=f"{prefix}_drop", on_click=self.forget)
                 else:
                     values = merge.of(entity)
                     self._start(Edit(values, entity.etag), values)

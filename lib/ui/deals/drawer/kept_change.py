@@ -1,7 +1,7 @@
 """What was typed in the drawer and not saved: kept for the person who typed it, offered after a reload."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,14 +13,12 @@ from lib.deals import moments
 from lib.deals.client import model_of, to_json
 from lib.deals.fields import SUPPLY
 from lib.deals.models import DemandDeal, SupplyPackage, Targeting
-from lib.figures.deals import field_text
 from lib.ui.deals.changes import merge
 from lib.ui.deals.changes.merge import Fields
 from lib.ui.deals.deal_rows import Key
 from lib.ui.deals.forms import entity_form
 from lib.ui.deals.forms.entity_form import LINKS, EntityForm
 from lib.ui.deals.targeting import pending
-from lib.ui.kit import times
 from lib.ui.kit.frame import PageContext
 from lib.wire.errors import TrancheError
 
@@ -61,15 +59,6 @@ def find(context: PageContext, key: Key) -> KeptChange | None:
     except (ValidationError, KeyError):
         log.exception("A change that was kept can't be read")
     return changes[key]
-
-
-def offer(change: KeptChange, prefix: str, resume: Callable[[], None], discard: Callable[[], None]) -> None:
-    """Ask whether to go on with a change; both answers are callbacks."""
-    when = field_text.moment(change.at.astimezone(times.zone()))
-    st.info(f"Your change from {when} is here, and was not saved.", icon=":material/history:")
-    with st.container(horizontal=True):
-        st.button("Continue", type="primary", key=f"{prefix}_continue", on_click=resume)
-        st.button("Discard", key=f"{prefix}_drop", on_click=discard)
 
 
 def fill(prefix: str, entity: str, change: KeptChange) -> None:
