@@ -37,7 +37,8 @@ ARGUMENTS = [
 ]
 SYSTEM_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 SCREEN, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
-WAIT_MILLISECONDS, POLL_MILLISECONDS = 30_000, 50
+WAIT_MILLISECONDS, POLL_MILLISECONDS, STILL_LOOKS = 30_000, 25, 7
+RUNS = Path(__file__).parent / "runs.js"
 Serve = Callable[..., AbstractContextManager[str]]
 Service = Literal["embedded", "standin"]
 Visitor = Callable[[], BrowserContext]
@@ -118,12 +119,14 @@ def country(service: Service) -> Callable[[str], str]:
 @pytest.fixture(scope="package")
 def everyday(chromium: Browser) -> BrowserContext:
     """The browser of the tests that need no fresh one: what it has loaded once it need not load again."""
-    return _context(chromium)
+    return new_context(chromium)
 
 
-def _context(chromium: Browser) -> BrowserContext:
-    context = chromium.new_context(viewport=SCREEN, locale="en-US")
+def new_context(chromium: Browser, **options: Any) -> BrowserContext:
+    """A fresh browser, with no cookies and nothing loaded, in whose tabs `settled` can wait."""
+    context = chromium.new_context(**{"viewport": SCREEN, "locale": "en-US"} | options)
     context.set_default_timeout(WAIT_MILLISECONDS)
+    context.add_init_script(path=RUNS)
     return context
 
 
@@ -142,7 +145,7 @@ def visitor(chromium: Browser) -> Iterator[Visitor]:
     with _nothing_elsewhere() as note, ExitStack() as opened:
 
         def fresh() -> BrowserContext:
-            context = _context(chromium)
+            context = new_context(chromium)
             context.on("request", note)
             opened.callback(context.close)
             return context
@@ -206,16 +209,21 @@ def at(screen: str | None = None, **asked: str) -> Callable[[str], bool]:
 
 
 def settled(page: Page) -> None:
-    """Wait until the page's script has not run for a moment."""
+    """Wait until the page's script is found neither running nor asked to, some looks in a row.
+
+    They are counted, and not timed: in a browser that is busy they take longer, as does what may yet begin.
+    """
     page.wait_for_function(
-        """() => {
-            const running = !document.querySelector('[data-testid=stApp][data-test-script-state=notRunning]')
-            window.since = running ? undefined : window.since ?? performance.now()
-            return window.since !== undefined && performance.now() - window.since > 300
+        """([id, looks]) => {
+            const runs = window.trancheRuns
+            const isOver = document.querySelector('[data-testid=stApp][data-test-script-state=notRunning]')
+            if (runs.look !== id) Object.assign(runs, { look: id, still: 0 })
+            runs.still = isOver && !runs.isAsked && !runs.isOn ? runs.still + 1 : 0
+            return runs.still >= looks
         }""",
+        arg=[time.monotonic(), STILL_LOOKS],
         polling=POLL_MILLISECONDS,
     )
-    page.evaluate("window.since = undefined")
 
 
 def sideways(page: Page) -> int:

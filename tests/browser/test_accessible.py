@@ -13,7 +13,7 @@ import pytest
 from dealing import Desk
 from playwright.sync_api import Browser, ConsoleMessage, Page, Response, expect
 
-from browser.conftest import PHONE, SCREEN, enter, settled, sideways
+from browser.conftest import PHONE, SCREEN, enter, new_context, settled, sideways
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text("utf-8")
 SCREENS = {
@@ -46,7 +46,7 @@ PICTURES = "all => all.filter(one => one.tagName === 'IMG').map(one => one.getAt
 @pytest.fixture(scope="module")
 def tab(selling: Desk, chromium: Browser) -> Iterator[Page]:
     """An administrator's tab: all screens are there, and something is on each."""
-    with chromium.new_context(viewport=SCREEN, locale="en-US") as context:
+    with new_context(chromium) as context:
         page = context.new_page()
         page.add_init_script(SHIFTS)
         enter(page, f"{selling.address}/access?{ASKED}", "Admin")

@@ -9,7 +9,7 @@ import pytest
 from conftest import LAST_DAY, small_rows
 from playwright.sync_api import Page, expect
 
-from browser.conftest import Service, Visitor, enter, place, settled
+from browser.conftest import Service, Visitor, enter, new_context, place, settled
 from browser.distance import far_away
 from lib.figures import numbers
 from lib.ui.query import dates_picker
@@ -299,7 +299,7 @@ def test_link_asks_the_same_elsewhere(audience: Page, visitor: Visitor, week: pd
 def test_reader_elsewhere(visitor: Visitor, address: str, chromium: object, week: pd.DataFrame) -> None:
     """Figures have the marks of the reader's own locale."""
     context = visitor()
-    german = context.browser.new_context(locale="de-DE")
+    german = new_context(context.browser, locale="de-DE")
     try:
         page = german.new_page()
         enter(page, f"{address}/audience?project=demo&slicer=delivery")

@@ -15,7 +15,7 @@ from mail_server import page as mail_page
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from browser.conftest import PHONE, Visitor, enter, settled, sideways
+from browser.conftest import PHONE, Visitor, enter, new_context, settled, sideways
 from lib.serving import connect
 from lib.settings import Settings
 from lib.views import Board, BoardCell, SavedView, ViewStore
@@ -206,7 +206,7 @@ def test_a_filter_is_set_by_the_keyboard_alone(desk: BoardDesk, page: Page, week
 @pytest.fixture
 def phone(chromium: Browser) -> Iterator[Page]:
     """A phone: narrow, and touched."""
-    context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True, locale="en-US")
+    context = new_context(chromium, viewport=PHONE, has_touch=True, is_mobile=True)
     yield context.new_page()
     context.close()
 

@@ -12,7 +12,7 @@ from conftest import LAST_DAY
 from dealing import own_copy
 from playwright.sync_api import Browser, Page, expect
 
-from browser.conftest import PHONE, SCREEN, Serve, enter, settled, sideways
+from browser.conftest import PHONE, SCREEN, Serve, enter, new_context, settled, sideways
 from lib.slicers.definition import Definition
 from lib.slicers.warehouse import Warehouse
 
@@ -87,7 +87,7 @@ def window(request: pytest.FixtureRequest, chromium: Browser, desk: str) -> Iter
     """A page of a phone, which is touched, and of a screen."""
     is_phone = request.param == "phone"
     size = PHONE if is_phone else SCREEN
-    context = chromium.new_context(viewport=size, has_touch=is_phone, is_mobile=is_phone, locale="en-US")
+    context = new_context(chromium, viewport=size, has_touch=is_phone, is_mobile=is_phone)
     page = context.new_page()
     enter(page, f"{desk}/access", "Admin")
     yield page
