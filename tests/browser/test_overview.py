@@ -13,7 +13,7 @@ from conftest import LAST_DAY, small_rows
 from needs import NIGHTLY
 from playwright.sync_api import Locator, Page, Route, expect
 
-from browser.conftest import enter, settled, sideways
+from browser.conftest import at, enter, settled, sideways
 from browser.distance import far_away
 
 QUIET = """() => globalThis.trancheOverview?.root.getAttribute('aria-busy') === 'false'
@@ -313,6 +313,7 @@ def test_the_tab_in_sight_alone_is_asked(overview: Page) -> None:
     assert asked_parts == [["split"]]
     expect(overview.locator(".panel.cards")).to_be_hidden()
     overview.locator(".st-key-split_rows").get_by_role("button", name="Germany", exact=True).click()
+    overview.wait_for_url(at("audience", **{"is.geo.country": "DE"}))
     quiet(overview)
     assert asked_parts[1:] == [["split"], ["head"]]
     overview.get_by_role("button", name="Leaderboards").click()
