@@ -812,7 +812,12 @@ def test_what_is_on_screen_is_what_its_address_says(tabs: Tabs, name: str) -> No
             tabs.known.clear()
             tabs.loaded.clear()
         is_own = any(re.fullmatch(own, pattern) for own in scene.own)
-        if differences := [*([] if is_own else tabs.difference()), *tabs.doubts()]:
+        deadline = time.monotonic() + SECONDS  # what is typed is asked for once nobody has typed for a moment
+        while differences := [*([] if is_own else tabs.difference()), *tabs.doubts()]:
+            if time.monotonic() > deadline:
+                break
+            quiet(tabs.acted)
+        if differences:
             faults[pattern] = differences
             tabs.open(scene)
     assert not faults, faults
