@@ -24,7 +24,8 @@ HEAD, HEAD_END, BODY_END = b"<head>", b"</head>", b"</body>"
 EVERYWHERE = ("BidiComponent", "Button", "ButtonGroup", "Html", "MenuButton", "Selectbox")
 SELECTORS: Mapping[str, tuple[str, ...]] = {
     "BidiComponent": ("stBidiComponent",),
-    "DataFrame": ("stDataFrame",),
+    "ButtonGroup": ("stButtonGroup",),
+    "DataFrame": ("stDataFrame", "stDataFrameResizable"),
     "DateTimeInput": ("stDateTimeInput",),
     "DownloadButton": ("stDownloadButtonError",),
     "DynamicIcon": ("stIconMaterial",),
@@ -41,6 +42,7 @@ SELECTORS: Mapping[str, tuple[str, ...]] = {
     "withFullScreenWrapper": ("stFullScreenFrame",),
     "index": (
         "stApp",
+        "stColumn",
         "stElementContainer",
         "stHorizontalBlock",
         "stLayoutWrapper",
