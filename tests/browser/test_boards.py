@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import copied, desk_over, rows_by_week
+from conftest import LAST_DAY, copied, desk_over, rows_by_week
 from keeping import keeper
 from mail_server import Mailbox, mail_server, plain
 from mail_server import page as mail_page
@@ -201,6 +201,27 @@ def test_a_filter_is_set_by_the_keyboard_alone(desk: BoardDesk, page: Page, week
     expect(
         page.get_by_text("It ranks all values of Country: the filter on it does not apply")
     ).to_be_visible()
+
+
+def test_back_is_the_board_of_before(desk: BoardDesk, page: Page, week: pd.DataFrame) -> None:
+    """After other days, Back shows the days and the figures of before, and Forward the others again."""
+    board = desk.board()
+    enter(page, f"{desk.address}/boards?board={board.id}", "Admin")
+    figure = page.locator(".figure", has_text="Impressions").locator("b")
+    days = page.locator(".st-key-board_cell_headline_0")
+    of_week, of_day = (
+        f"{rows['imps'].sum():,.0f}" for rows in (week, week[week["time"].dt.date == LAST_DAY])
+    )
+    expect(figure).to_have_text(of_week)
+    page.get_by_role("combobox", name="Days").click()
+    page.get_by_role("option", name="Yesterday", exact=False).first.click()
+    expect(figure).to_have_text(of_day)
+    expect(days).not_to_contain_text("–")
+    page.go_back()
+    expect(figure).to_have_text(of_week)
+    expect(days).to_contain_text("–")
+    page.go_forward()
+    expect(figure).to_have_text(of_day)
 
 
 @pytest.fixture

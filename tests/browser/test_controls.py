@@ -561,7 +561,7 @@ SCENES: dict[str, Scene] = {
         "boards?board=1",
         {
             "view_board_name": typed("Second", "Tab"),
-            "view_board_share": "tests/ui/test_views.py",
+            "view_board_share": press,
             "FormSubmitter-view_board_new.*": press,
             "view_open_board_.*|view_open_.*": press,
             "view_do_.*": press,

@@ -14,6 +14,7 @@ from lib.reporting.links import split_texts
 from lib.reporting.models import AudienceQuery
 from lib.slicers import dates
 from lib.slicers.models import Slicer
+from lib.ui import streamlit_compat
 from lib.ui.kit import slicer_info
 from lib.ui.kit.frame import PageContext
 from lib.ui.query import bar, dates_picker, filter_pills
@@ -29,9 +30,12 @@ PARAMS = "board_params"
 
 
 def of_board(board: Board) -> dict[str, str]:
-    """The parameters of a board on screen: chosen in this tab, else of its link, else stored with it."""
+    """The parameters of a board on screen: chosen in this tab, else of its link, else stored with it.
+
+    After the browser's Back or Forward those of its address.
+    """
     before: dict[int, dict[str, str]] = st.session_state.get(PARAMS, {})
-    if board.id not in before:
+    if board.id not in before or streamlit_compat.is_back():
         before = before | {board.id: board_params.params_of_link(board, st.query_params.to_dict())}
         st.session_state[PARAMS] = before
     return before[board.id]
