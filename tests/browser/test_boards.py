@@ -224,6 +224,25 @@ def test_back_is_the_board_of_before(desk: BoardDesk, page: Page, week: pd.DataF
     expect(figure).to_have_text(of_day)
 
 
+def test_back_from_a_cell_is_the_board_as_it_was(desk: BoardDesk, page: Page, week: pd.DataFrame) -> None:
+    """The title of a cell leads to its view; Back leaves its filters to it, on the board's own days."""
+    desk.board()
+    views = desk.view("Week", WEEK), desk.view("France", {**WEEK, f"is.{COUNTRY}": "FR"})
+    board = desk.store.boards.save("Two", True, [BoardCell(view.id, "headline", 2) for view in views])
+    day = week[week["time"].dt.date == LAST_DAY]
+    figures = [f"{rows['imps'].sum():,.0f}" for rows in (day, day[day[COUNTRY] == "FR"])]
+    enter(page, f"{desk.address}/boards?board={board.id}&start=yesterday&end=yesterday", "Admin")
+    shown = page.locator(".figure", has_text="Impressions").locator("b")
+    expect(shown).to_have_text(figures)
+    page.get_by_role("link", name="Impressions and Clicks").nth(1).click()
+    page.wait_for_url(re.compile("/audience.*FR"))
+    settled(page)
+    page.go_back()
+    page.wait_for_url(re.compile("/boards"))
+    settled(page)
+    expect(shown).to_have_text(figures)
+
+
 @pytest.fixture
 def phone(chromium: Browser) -> Iterator[Page]:
     """A phone: narrow, and touched."""

@@ -350,6 +350,21 @@ def test_a_board_is_made_renamed_and_deleted(signed_in: Desk, kept: Keeper) -> N
     assert kept("manager").boards.all() == []
 
 
+def test_another_board_takes_over_no_days_and_no_filters(signed_in: Desk, kept: Keeper) -> None:
+    """The menu opens a board that is new to this tab under its own days, whatever the one before had."""
+    second = make(kept, ("headline", 4, ""))
+    first = kept("manager").boards.save("Tuesday", True, second.cells, {})
+    (own,) = cells(signed_in(board=f"{second.id}"))
+    for params in ({"is.geo.country": "DE"}, {"start": "yesterday", "end": "yesterday"}):
+        desk = signed_in(board=f"{first.id}", **params)
+        assert cells(desk) != [own]
+        menu = Popover(board_list.POPOVER)
+        menu.press(menu.opened(desk), f"view_open_board_{second.id}")
+        assert not desk.error
+        assert cells(desk) == [own]
+        assert not {*desk.query_params} & {*params}
+
+
 def test_a_boards_filter_replaces_the_views_on_its_field() -> None:
     """The merge keeps the view's other parameters; other names of a field, as in links of before, go."""
     merged = board_params.under(

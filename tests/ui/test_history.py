@@ -297,7 +297,8 @@ def test_a_run_reads_its_state_once_and_anew_what_has_changed(
 
     monkeypatch.setattr(history.state, "read", counted)
     url = SimpleNamespace(to_dict=lambda: params, update=lambda _: None)
-    monkeypatch.setattr(history, "st", SimpleNamespace(session_state={}, query_params=url))
+    for module in (history, history.address):
+        monkeypatch.setattr(module, "st", SimpleNamespace(session_state={}, query_params=url))
     history.current(context)  # normalizes the parameters
     before = history.current(context)
     count = 0

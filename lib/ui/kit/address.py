@@ -27,6 +27,13 @@ class AddressChange:
         return time.monotonic() - self.at < SECONDS
 
 
+def params() -> dict[str, str]:
+    """All parameters of the address; a removed one, which Streamlit keeps without values until the next run,
+    is none, while an empty text is a value (a filter on what is not set)."""
+    url = st.query_params.to_dict()  # in one touch of the session; by name each value would be one
+    return {name: text for name, text in url.items() if text or st.query_params.get_all(name)}
+
+
 def read(name: str) -> str:
     """The value of a parameter; "" where the address has none."""
     value = st.query_params.get(name, "")

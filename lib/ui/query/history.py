@@ -17,7 +17,7 @@ from lib.figures.rows import NO_RECEIPT, ActReceipt
 from lib.reporting import links
 from lib.slicers.models import Slicer
 from lib.ui import streamlit_compat
-from lib.ui.kit import slicer_info
+from lib.ui.kit import address, slicer_info
 
 PAGE_STATE, ABOUT, LEFT_OUT = "page_state", "page_state_about", "page_state_left_out"
 STATE_ENTRY = "state_entry"
@@ -250,9 +250,7 @@ def _params(url: Params) -> Params:
 
 
 def _in_url() -> dict[str, str]:
-    # Streamlit keeps a removed parameter, without values, until the next run.
-    url = st.query_params.to_dict()  # in one touch of the session; by name each value would be one
-    return _state_params({name: text for name, text in url.items() if text or st.query_params.get_all(name)})
+    return _state_params(address.params())
 
 
 def _state_params(params: Params) -> dict[str, str]:
@@ -272,7 +270,7 @@ def _write(
     entry, url = _entry(), _in_url() if url is None else url
     if steps is None:
         steps = entry.steps.change(entry.params, params)
-    addresses = (*entry.addresses, *(address for address in (url, params) if address not in entry.addresses))
+    addresses = (*entry.addresses, *(other for other in (url, params) if other not in entry.addresses))
     new = replace(
         entry,
         params=params,

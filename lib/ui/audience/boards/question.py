@@ -15,7 +15,7 @@ from lib.reporting.models import AudienceQuery
 from lib.slicers import dates
 from lib.slicers.models import Slicer
 from lib.ui import streamlit_compat
-from lib.ui.kit import slicer_info
+from lib.ui.kit import address, slicer_info
 from lib.ui.kit.frame import PageContext
 from lib.ui.query import bar, dates_picker, filter_pills
 from lib.ui.query.filter_editor import FilterTarget
@@ -32,11 +32,12 @@ PARAMS = "board_params"
 def of_board(board: Board) -> dict[str, str]:
     """The parameters of a board on screen: chosen in this tab, else of its link, else stored with it.
 
-    After the browser's Back or Forward those of its address.
+    After the browser's Back or Forward those of its address, if that names it.
     """
     before: dict[int, dict[str, str]] = st.session_state.get(PARAMS, {})
-    if board.id not in before or streamlit_compat.is_back():
-        before = before | {board.id: board_params.params_of_link(board, st.query_params.to_dict())}
+    url = address.params()
+    if board.id not in before or (streamlit_compat.is_back() and url.get("board") == str(board.id)):
+        before = before | {board.id: board_params.params_of_link(board, url)}
         st.session_state[PARAMS] = before
     return before[board.id]
 
@@ -56,12 +57,13 @@ def change(board: Board, params: Params) -> None:
 
 def write_address(board: Board, params: Params) -> None:
     """Put a board and its parameters into the address of the page, in one step."""
-    new = board_params.link_params(board, params)
-    old = [
-        name for name in st.query_params if board_params.is_shared_param(name) or name in (OWN_PARAM, "board")
-    ]
-    if any(st.query_params.get(name) != text for name, text in new.items()) or {*old} - new.keys():
-        st.query_params.update({name: new.get(name, ()) for name in {**dict.fromkeys(old), **new}})
+    new, own = board_params.link_params(board, params), (OWN_PARAM, "board")
+    old = {
+        name: text for name, text in address.params().items()
+        if board_params.is_shared_param(name) or name in own
+    }  # fmt: skip
+    if old != new:
+        st.query_params.update({name: new.get(name, ()) for name in {**old, **new}})
 
 
 def draw(context: PageContext, board: Board, pairs: Sequence[Pair]) -> None:
