@@ -142,3 +142,15 @@ def test_the_numbers_and_the_zone_that_a_person_chooses_stay(page: Page, address
     expect(first).to_have_text(re.compile(r"^\d+\.\d{3}$"))
     page.goto(f"{address}/slicers?project=demo&slicer=delivery")
     expect(page.get_by_test_id("stMetricValue").first).to_have_text(english.replace(",", "."))
+
+
+def test_a_link_to_a_slicer_out_of_sight_says_so_once(address: str, page: Page) -> None:
+    """What was drawn ahead for the link goes, and another slicer is drawn once it is picked."""
+    enter(page, f"{address}/slicers")
+    page.goto(f"{address}/audience?project=demo&slicer=nothing")
+    expect(page.get_by_text("does not exist or is not visible to you")).to_be_visible()
+    settled(page)
+    expect(page.locator(".tranche-overview")).to_have_count(0)
+    expect(page.get_by_text("No access")).to_have_count(0)
+    pick(page, "Slicer", "delivery")
+    expect(page.locator(".fig-value").first).to_be_visible()

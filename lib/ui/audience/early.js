@@ -19,7 +19,7 @@ function drawEarly(page) {
   show(page)
 }
 
-/** Nobody is signed in: the overview is drawn once somebody is. */
+/** Nobody is signed in, or may see the slicer: the screen says so, and draws the overview once somebody may. */
 function leaveEarly(page) {
   document.getElementById("early")?.remove()
   page.about = page.base = null

@@ -296,9 +296,12 @@ function fail(page, error, request) {
   }
   if (error.name === "AbortError") return
   page.wish = page.listening = page.drawn = null
+  if (!page.send && error.status >= 400 && error.status < 500) {
+    clear(page)
+    return leaveEarly(page)
+  }
   if (error.status === 401) {
     clear(page)
-    if (!page.send) return leaveEarly(page)
     const wait = COOKIE_MILLISECONDS[page.tries++]
     if (wait !== undefined) return void setTimeout(() => again(page), wait)
   }
