@@ -31,11 +31,8 @@ RUN_FIELDS = (
 MEDIA_LISTS = ("_file_metadata", "_deferred_callables")
 BROWSER_FIELDS = ("rerun_script", "stop_script", "backend_operation_request")
 SERVER_FIELDS = ("delta", "script_finished")
-CALLBACK_PARTS = (
-    ("scriptrunner.script_runner", "ScriptRunner"),
-    ("state.safe_session_state", "SafeSessionState"),
-)
-VALUES = ("streamlit.runtime.state.safe_session_state", "SafeSessionState")
+STATE = ("state.safe_session_state", "SafeSessionState")
+CALLBACK_PARTS = (("scriptrunner.script_runner", "ScriptRunner"), STATE)
 CALLBACK_CALLS = ("_maybe_handle_execution_control_request", "on_script_will_rerun")
 RERUN_FIELDS = (
     "query_string",
@@ -191,7 +188,7 @@ def look_up_single_values() -> None:
     Without it, each text field, picker and date of a screen copies all that the session holds, to see whether
     its own value is None: 400 fields take 2.8 ms each, where 25 take 0.3 (Streamlit 1.67, `filtered_state`).
     """
-    state = _part(*VALUES)
+    state = _part(f"streamlit.runtime.{STATE[0]}", STATE[1])
     if hasattr(state, "filtered_state"):
         whole = state.filtered_state.fget
         state.filtered_state = property(lambda self: _Values(self._state, self._lock, partial(whole, self)))
@@ -245,7 +242,7 @@ def _reaches() -> Iterator[Reach]:
     look = partial(_has, f"streamlit.{manager[0]}", manager[1], "get_session_info")
     media_files = partial(_names, "runtime.runtime", "Runtime", "_media_file_mgr")
     media_lists = partial(_names, "runtime.media_file_manager", "MediaFileManager", *MEDIA_LISTS)
-    values = partial(_has, *VALUES, "filtered_state")
+    values = partial(_has, f"streamlit.runtime.{STATE[0]}", STATE[1], "filtered_state")
     state = partial(_has, "streamlit.runtime.app_session", "AppSession", "session_state")
     yield Reach("context of a script's run", "queries of closed tabs run on, and links lose a step", _has_run)
     yield Reach("StopException", "the log has errors that are none", stop)

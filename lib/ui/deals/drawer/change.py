@@ -62,6 +62,11 @@ class Edit:
     proposal: int | None = None
 
 
+_report_unread = partial(
+    report_errors, "What you typed before", effect="If you left a change unsaved, it is kept."
+)
+
+
 @dataclass(frozen=True)
 class DrawerChange:
     """The change of one entity in the drawer. The input is kept until it is saved or discarded.
@@ -120,7 +125,7 @@ class DrawerChange:
         """
         prefix = self.prefix
         if self.edit is None:
-            with report_errors("What you typed before", effect="If you left a change unsaved, it is kept."):
+            with _report_unread():
                 if (change := kept_change.find(self.context, self.key)) is not None:
                     when = field_text.moment(change.at.astimezone(times.zone()))
                     st.info(f"Your change from {when} is here, and was not saved.", icon=":material/history:")
@@ -180,7 +185,7 @@ class DrawerChange:
 
     def restore(self) -> None:
         """Fill the form with what a reload left, if anything, whatever became of the entity."""
-        with report_errors("What you typed before", effect="If you left a change unsaved, it is kept."):
+        with _report_unread():
             change = kept_change.find(self.context, self.key)
             if self.edit is None and change is not None:
                 self.resume(change)
